@@ -242,7 +242,7 @@ func (d *decoder) count(it *model.WireCount, slots []int64, field string) bool {
 
 func (d *decoder) each(it *model.WireEach, slots []int64, field string) bool {
 	t := it.Field.Type
-	size, n := t.Elem.Slots(), it.Rows
+	size, from, n := t.Elem.Slots(), 0, 0
 	if it.AheadOf > 0 && !d.ahead(it, slots, field) {
 		return false
 	}
@@ -251,12 +251,14 @@ func (d *decoder) each(it *model.WireEach, slots []int64, field string) bool {
 	}
 	if t.Kind == model.KindList {
 		n, slots = int(slots[0]), slots[1:]
+	} else {
+		from, n = it.Elements()
 	}
 	if it.Rows > 0 && !d.need(field, it.Rows*it.RowBytes) {
 		return false
 	}
 	end := d.at + it.Rows*it.RowBytes
-	for i := range n {
+	for i := from; i < n; i++ {
 		row := slots[i*size : (i+1)*size]
 		if it.Present != nil && row[0] == 0 {
 			d.at += it.RowBytes
@@ -278,8 +280,9 @@ func (d *decoder) ahead(it *model.WireEach, slots []int64, field string) bool {
 	if it.Present == nil {
 		ok = d.count(it.Count, slots, field)
 	} else if ok = d.need(field, it.Rows); ok {
-		for i := range it.Rows {
-			slots[i*it.Field.Type.Elem.Slots()] = truth(d.b[d.at+i] != 0)
+		from, to := it.Elements()
+		for i := from; i < to; i++ {
+			slots[i*it.Field.Type.Elem.Slots()] = truth(d.b[d.at+i-from] != 0)
 		}
 	}
 	d.at = at

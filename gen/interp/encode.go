@@ -266,14 +266,16 @@ func cuts(items []model.WireItem, f *model.Field) bool {
 
 func (e *encoder) each(it *model.WireEach, slots []int64, field string) bool {
 	t := it.Field.Type
-	size, n := t.Elem.Slots(), it.Rows
+	size, from, n := t.Elem.Slots(), 0, 0
 	if it.ToEnd || it.Until != nil {
 		return e.open(it, slots, field)
 	}
 	if t.Kind == model.KindList {
 		n, slots = int(slots[0]), slots[1:]
+	} else {
+		from, n = it.Elements()
 	}
-	for i := range n {
+	for i := from; i < n; i++ {
 		row := slots[i*size : (i+1)*size]
 		if it.Present != nil && row[0] == 0 {
 			e.b = append(e.b, make([]byte, it.RowBytes)...)
@@ -281,7 +283,7 @@ func (e *encoder) each(it *model.WireEach, slots []int64, field string) bool {
 			return false
 		}
 	}
-	e.b = append(e.b, make([]byte, max(it.Rows-n, 0)*it.RowBytes)...)
+	e.b = append(e.b, make([]byte, max(it.Rows-(n-from), 0)*it.RowBytes)...)
 	return true
 }
 
@@ -302,14 +304,15 @@ func (e *encoder) address(it *model.WireAddress, slots []int64, field string) bo
 
 // present writes which elements of an array are there.
 func (e *encoder) present(it *model.WirePresent, slots []int64) {
-	t := it.Field.Type
-	if t.Kind == model.KindOptional {
+	if it.Field.Type.Kind == model.KindOptional {
 		e.number(it.Number, uint64(slots[0]))
 		return
 	}
-	for i := range int(t.Index.Count()) {
-		e.b = append(e.b, byte(slots[i*t.Elem.Slots()]))
+	from, to := it.Of.Elements()
+	for i := from; i < to; i++ {
+		e.b = append(e.b, byte(slots[i*it.Field.Type.Elem.Slots()]))
 	}
+	e.b = append(e.b, make([]byte, it.Of.Rows-(to-from))...)
 }
 
 func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {

@@ -79,6 +79,9 @@ func addresses(items []model.WireItem, start int) (out []wire.Address) {
 // rowAddresses lists those of each row, and when the row is there.
 func rowAddresses(items []model.WireItem, it *model.WireEach, start, at int) (out []wire.Address) {
 	first, count := firstColumn(items, it.Field, start)
+	if it.Present != nil {
+		first, count = it, at+it.AheadOf
+	}
 	for i := range it.Rows {
 		offset := at + i*it.RowBytes
 		for _, x := range it.Items {

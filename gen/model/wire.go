@@ -225,11 +225,13 @@ type (
 		Branches []WireBranch
 		Fields   []*Field // of all branches
 	}
-	// WirePresent has a byte for each element of an array of optional values: 1 if it is there,
-	// else 0. Decoding takes anything but 0 as 1. Of an optional field it is a Number, 0 or 1.
+	// WirePresent has a byte for each element of an array of optional values that Of has a row for:
+	// 1 if it is there, else 0. Decoding takes anything but 0 as 1. Of an optional field it is a
+	// Number, 0 or 1, and Of is nil.
 	WirePresent struct {
 		WireBase
 		Field *Field
+		Of    *WireEach
 		Number
 	}
 	// WirePad is padding: zero when encoding, not looked at when decoding.
@@ -259,12 +261,14 @@ type (
 	// a list comes from a WireCount before it. With Rows > 0 there are always so many rows of
 	// RowBytes bytes; those of no element, or of an absent one where Present is set, are zero when
 	// encoding, and not looked at when decoding. AheadOf is then the distance in bytes to a Late
-	// count, or to the WirePresent, from this item; 0 if it is before it.
+	// count, or to the WirePresent, from this item; 0 if it is before it. The rows of an array may
+	// begin with another element than the first, and there may be fewer elements than rows.
 	WireEach struct {
 		WireBase
 		Field          *Field
 		Items          []WireItem
 		Rows, RowBytes int
+		From           int          // the first element, of an array
 		Count          *WireCount   // the list's
 		Present        *WirePresent // the array's, if it has one
 		// ToEnd: the elements go on to the end of the frame or region. Until: to a number that is no
@@ -303,6 +307,12 @@ type WireBranch struct {
 	Values []int64
 	Items  []WireItem
 	Fields []*Field
+}
+
+// Elements returns which elements of an array the rows have, from the first up to the second.
+func (it *WireEach) Elements() (from, to int) {
+	n := int(it.Field.Type.Index.Count())
+	return min(it.From, n), min(it.From+it.Rows, n)
 }
 
 // WireBit is an item inside of WireBits. Shift is how many bits are below it.
@@ -372,11 +382,10 @@ func Extent(item WireItem) (least, most int) {
 			return it.Field.Type.Cap, it.Field.Type.Cap
 		}
 	case *WirePresent:
-		if it.Field.Type.Kind == KindOptional {
+		if it.Of == nil {
 			return number(it.Number)
 		}
-		n := int(it.Field.Type.Index.Count())
-		return n, n
+		return it.Of.Rows, it.Of.Rows
 	}
 	return 0, 1 << 30
 }

@@ -76,7 +76,7 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
 	MessageConnect:      532,
-	MessageConnectReply: 556,
+	MessageConnectReply: 968,
 	MessageDisconnect:   144,
 	MessageSlotRequest:  532,
 	MessageSubdueSlave:  144,
@@ -283,14 +283,14 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 	if v := b[24]; v != 0 {
 		return wire.Error{Message: "CONNECT_REPLY", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
 	}
-	if b[26] > 3 {
-		return wire.Error{Message: "CONNECT_REPLY", Field: "from", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 3}
+	if b[26] > 7 {
+		return wire.Error{Message: "CONNECT_REPLY", Field: "from", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 7}
 	}
 	m.From = From(b[26])
 	if v := b[27]; v != 255 {
 		m.Slot.Present = true
-		if v > 3 {
-			return wire.Error{Message: "CONNECT_REPLY", Field: "slot", Offset: 27, Problem: wire.Range, Value: int64(v), Limit: 3}
+		if v > 7 {
+			return wire.Error{Message: "CONNECT_REPLY", Field: "slot", Offset: 27, Problem: wire.Range, Value: int64(v), Limit: 7}
 		}
 		m.Slot.Value = Slot(v)
 	}
@@ -330,12 +330,12 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 	if v := binary.LittleEndian.Uint32(b[140:]); v != 10 {
 		return wire.Error{Message: "CONNECT_REPLY", Offset: 140, Problem: wire.Mismatch, Value: int64(v), Limit: 10}
 	}
-	for i := range m.Players {
+	for i := range m.Players[:4] {
 		m.Players[i].Present = b[418+i] != 0
 	}
 	{
 		at := 352
-		for i := range m.Players {
+		for i := range m.Players[:4] {
 			if !m.Players[i].Present {
 				at += 16
 				continue
@@ -351,6 +351,39 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 						return wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
 					}
 					m.Players[i].Value = fsm.Peer(v)
+				}
+			}
+			at += 6
+			if len(b) < at+10 {
+				return wire.Error{Message: "CONNECT_REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
+			}
+			at += 10
+		}
+	}
+	if v := binary.LittleEndian.Uint32(b[552:]); v != 10 {
+		return wire.Error{Message: "CONNECT_REPLY", Offset: 552, Problem: wire.Mismatch, Value: int64(v), Limit: 10}
+	}
+	for i := range m.Players[4:8] {
+		m.Players[4+i].Present = b[830+i] != 0
+	}
+	{
+		at := 764
+		for i := range m.Players[4:8] {
+			if !m.Players[4+i].Present {
+				at += 16
+				continue
+			}
+			if len(b) < at+6 {
+				return wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
+			}
+			{
+				v := numbered(b[at:], 6)
+				m.Players[4+i].Present = v >= 0
+				if v >= 0 {
+					if v > 253 {
+						return wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
+					}
+					m.Players[4+i].Value = fsm.Peer(v)
 				}
 			}
 			at += 6
@@ -403,10 +436,10 @@ func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, 
 	for i := range m.Attempts {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempts[i]))
 	}
-	dst = append(dst, make([]byte, 58)...)
+	dst = append(dst, make([]byte, 42)...)
 	dst = append(dst, 10, 0, 0, 0)
 	dst = append(dst, make([]byte, 208)...)
-	for i := range m.Players {
+	for i := range m.Players[:4] {
 		if !m.Players[i].Present {
 			dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 			continue
@@ -422,8 +455,30 @@ func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, 
 		dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 	}
 	dst = append(dst, 0, 0)
-	for i := range m.Players {
+	for i := range m.Players[:4] {
 		dst = append(dst, byte(ordinal(m.Players[i].Present)))
+	}
+	dst = append(dst, make([]byte, 130)...)
+	dst = append(dst, 10, 0, 0, 0)
+	dst = append(dst, make([]byte, 208)...)
+	for i := range m.Players[4:8] {
+		if !m.Players[4+i].Present {
+			dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+			continue
+		}
+		if m.Players[4+i].Present {
+			if m.Players[4+i].Value < -1 || m.Players[4+i].Value > 254 {
+				return dst, wire.Error{Message: "CONNECT_REPLY", Field: "players.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players[4+i].Value), Limit: 254}
+			}
+			dst = append(dst, byte(m.Players[4+i].Value)+1, 0, 0, 0, 0, 0)
+		} else {
+			dst = append(dst, 0, 0, 0, 0, 0, 0)
+		}
+		dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	}
+	dst = append(dst, 0, 0)
+	for i := range m.Players[4:8] {
+		dst = append(dst, byte(ordinal(m.Players[4+i].Present)))
 	}
 	dst = append(dst, make([]byte, 134)...)
 	return dst, wire.Error{}
@@ -435,8 +490,8 @@ func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
 	}
 	if v := b[26]; v != 254 {
 		m.Slot.Present = true
-		if v > 3 {
-			return wire.Error{Message: "DISCONNECT", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 3}
+		if v > 7 {
+			return wire.Error{Message: "DISCONNECT", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 7}
 		}
 		m.Slot.Value = Slot(v)
 	}
@@ -683,8 +738,8 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 	if v := b[24]; v != 0 {
 		return wire.Error{Message: "NODE_ALIVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
 	}
-	if b[26] > 3 {
-		return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 3}
+	if b[26] > 7 {
+		return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 7}
 	}
 	m.Slot = Slot(b[26])
 	{
@@ -719,7 +774,7 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 		}
 	}
 	{
-		at := 80
+		at := 104
 		for i := range m.Attempts {
 			if len(b) < at+4 {
 				return wire.Error{Message: "NODE_ALIVE", Field: "attempts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
@@ -757,7 +812,7 @@ func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.E
 	for i := range m.Attempts {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempts[i]))
 	}
-	dst = append(dst, make([]byte, 48)...)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
 	return dst, wire.Error{}
 }
 
@@ -797,6 +852,10 @@ var Shape = wire.Shape{
 			{At: 368, Size: 6, If: wire.Number{At: 419, Bits: 8}},
 			{At: 384, Size: 6, If: wire.Number{At: 420, Bits: 8}},
 			{At: 400, Size: 6, If: wire.Number{At: 421, Bits: 8}},
+			{At: 764, Size: 6, If: wire.Number{At: 830, Bits: 8}},
+			{At: 780, Size: 6, If: wire.Number{At: 831, Bits: 8}},
+			{At: 796, Size: 6, If: wire.Number{At: 832, Bits: 8}},
+			{At: 812, Size: 6, If: wire.Number{At: 833, Bits: 8}},
 		},
 		2: {
 			{At: 44, Size: 6},
@@ -822,6 +881,10 @@ var Shape = wire.Shape{
 			{At: 62, Size: 6},
 			{At: 68, Size: 6},
 			{At: 74, Size: 6},
+			{At: 80, Size: 6},
+			{At: 86, Size: 6},
+			{At: 92, Size: 6},
+			{At: 98, Size: 6},
 		},
 	},
 	Constants: []wire.Constant{

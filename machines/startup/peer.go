@@ -43,7 +43,7 @@ type Peer struct {
 	Fresh   uint64  // original players that the keeper has not heard yet; till then they take a copy for an answer
 	Wait    bool    // timer; true: armed; RETRYWAIT_CONNECT
 	Ask     bool    // timer; true: armed; RETRYWAIT_SLOTREQUEST
-	Silence [4]bool // timers by s; true: armed; the alive counter of the player in this slot
+	Silence [8]bool // timers by s; true: armed; the alive counter of the player in this slot
 }
 
 // NewPeer makes a Peer in its initial state. The error says which parameter is wrong.
@@ -73,7 +73,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			return ignored(fsm.NoTransition)
 		}
 	case TimerSilence:
-		if ev.Key >= 4 {
+		if ev.Key >= 8 {
 			return refused(fsm.NoTransition)
 		}
 		if !m.Silence[ev.Key] {
@@ -101,18 +101,18 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:485
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:480
+		// specs/startup/spec.yaml:486
 		m.receiveConnectReply(ev, fx)
 		return took(1)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:481
+		// specs/startup/spec.yaml:487
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -122,19 +122,19 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(2)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(3)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(4)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(6)
 	case CommandPrepare:
-		// specs/startup/spec.yaml:485
+		// specs/startup/spec.yaml:491
 		var value int64
 		if ev.Prepare.First > m.Try {
 			value = int64(ev.Prepare.First) - 1
@@ -154,16 +154,16 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		m.Limit = Patience(value2)
 		return took(7)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(8)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(9)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(10)
 	case ReceivePing:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -175,7 +175,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:326
+		// specs/startup/spec.yaml:332
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateConnecting
@@ -184,7 +184,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(12)
 		}
-		// specs/startup/spec.yaml:327 alone or the highest, so the founder
+		// specs/startup/spec.yaml:333 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Came[0] = m.Try
@@ -196,7 +196,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(13)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:331
+		// specs/startup/spec.yaml:337
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
@@ -206,7 +206,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 			return took(14)
 		}
-		// specs/startup/spec.yaml:335
+		// specs/startup/spec.yaml:341
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -220,7 +220,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(15)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:337
+		// specs/startup/spec.yaml:343
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -240,7 +240,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(16)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:347
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -249,11 +249,11 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(17)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:461 not the answer to this attempt
+		// specs/startup/spec.yaml:467 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(18)
 		}
-		// specs/startup/spec.yaml:462 the game is full
+		// specs/startup/spec.yaml:468 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -261,37 +261,37 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(19)
 		}
-		// specs/startup/spec.yaml:468
+		// specs/startup/spec.yaml:474
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 20)
 		}
 		return took(20)
 	case CommandVanished:
-		// specs/startup/spec.yaml:474
+		// specs/startup/spec.yaml:480
 		m.commandVanished(ev)
 		return took(21)
 	case CommandLeave:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:481
 		m.commandLeave(fx)
 		return took(22)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:482
 		return ignored(23)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:482
 		return ignored(24)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(25)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(26)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(27)
 	case ReceivePing:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
@@ -303,7 +303,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:348
+		// specs/startup/spec.yaml:354
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateRequesting
@@ -312,7 +312,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(29)
 		}
-		// specs/startup/spec.yaml:349 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:355 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			m.Again--
 			m.Left = ConnectTries
@@ -323,16 +323,16 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(30)
 		}
-		// specs/startup/spec.yaml:350
+		// specs/startup/spec.yaml:356
 		m.Queue = [254]Optional[Try]{}
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
 		return took(31)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:351 is answered by the one whom we ask
+		// specs/startup/spec.yaml:357 is answered by the one whom we ask
 		return took(32)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:353 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:359 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -353,7 +353,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = uint8(value2)
 			return took(33)
 		}
-		// specs/startup/spec.yaml:356 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:362 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value2 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -364,7 +364,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = 21
 		return took(34)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:361 the other shall ask further up
+		// specs/startup/spec.yaml:367 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -373,11 +373,11 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:461 not the answer to this attempt
+		// specs/startup/spec.yaml:467 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(36)
 		}
-		// specs/startup/spec.yaml:462 the game is full
+		// specs/startup/spec.yaml:468 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -385,37 +385,37 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(37)
 		}
-		// specs/startup/spec.yaml:468
+		// specs/startup/spec.yaml:474
 		old := *m
 		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
 	case CommandVanished:
-		// specs/startup/spec.yaml:474
+		// specs/startup/spec.yaml:480
 		m.commandVanished(ev)
 		return took(39)
 	case CommandLeave:
-		// specs/startup/spec.yaml:475
+		// specs/startup/spec.yaml:481
 		m.commandLeave(fx)
 		return took(40)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:482
 		return ignored(41)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:482
 		return ignored(42)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(43)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(44)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(45)
 	case ReceivePing:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
@@ -433,17 +433,17 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveNodeAlive:
 		return m.stepGameNodeAlive(ev, fx)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:431 the keeper of another game; the later one counts
+		// specs/startup/spec.yaml:437 the keeper of another game; the later one counts
 		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
 			if !m.tell2(fx) {
 				return refused(57)
 			}
 			return took(57)
 		}
-		// specs/startup/spec.yaml:432 nothing new
+		// specs/startup/spec.yaml:438 nothing new
 		return took(58)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:434 of another game
+		// specs/startup/spec.yaml:440 of another game
 		holds := ev.Message.Disconnect.Node.Present && ev.Message.Disconnect.Node.Value != fx.from
 		if !holds {
 			holds = ev.Message.Disconnect.Epoch.Founder.Present
@@ -457,7 +457,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		if holds {
 			return took(59)
 		}
-		// specs/startup/spec.yaml:435
+		// specs/startup/spec.yaml:441
 		if m.someSlotByTableCame(ev, fx) {
 			old := *m
 			if !m.out(fx) {
@@ -465,12 +465,12 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(60)
 		}
-		// specs/startup/spec.yaml:436 known already, or it has come again since
+		// specs/startup/spec.yaml:442 known already, or it has come again since
 		return took(61)
 	case TimerSilence:
 		old := *m
 		m.Silence[Slot(ev.Key)] = false
-		// specs/startup/spec.yaml:438 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
+		// specs/startup/spec.yaml:444 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
 		if !m.Party.Present {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
@@ -483,7 +483,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(62)
 		}
-		// specs/startup/spec.yaml:442
+		// specs/startup/spec.yaml:448
 		if !m.Table[Slot(ev.Key)].Present {
 			return m.undo(&old, fx, 63)
 		}
@@ -493,14 +493,14 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(63)
 	case CommandAlive:
-		// specs/startup/spec.yaml:443
+		// specs/startup/spec.yaml:449
 		old := *m
 		if !m.tellAll(fx) {
 			return m.undo(&old, fx, 64)
 		}
 		return took(64)
 	case CommandAnnounce:
-		// specs/startup/spec.yaml:445
+		// specs/startup/spec.yaml:451
 		if !m.Party.Present {
 			return refused(fsm.NoTransition)
 		}
@@ -508,12 +508,12 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			old := *m
 			fx.sendTo(MessageSubdueSlave, fsm.Broadcast).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: m.Party.Value}
 			var set uint64
-			for key := range Slot(4) {
+			for key := range Slot(8) {
 				if m.Table[key].Present {
 					set |= 1 << key
 				}
 			}
-			for i := range 4 {
+			for i := range 8 {
 				if set>>i&1 == 0 {
 					continue
 				}
@@ -526,18 +526,18 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(65)
 		}
-		// specs/startup/spec.yaml:449 the keeper does
+		// specs/startup/spec.yaml:455 the keeper does
 		return took(66)
 	case CommandLeave:
-		// specs/startup/spec.yaml:451
+		// specs/startup/spec.yaml:457
 		old := *m
 		var set uint64
-		for key := range Slot(4) {
+		for key := range Slot(8) {
 			if m.Table[key].Present {
 				set |= 1 << key
 			}
 		}
-		for i := range 4 {
+		for i := range 8 {
 			if set>>i&1 == 0 {
 				continue
 			}
@@ -553,16 +553,16 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(67)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(68)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(69)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(70)
 	case ReceivePing:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(71)
 	}
 	return m.unmentioned(ev, fx)
@@ -570,7 +570,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameConnect handles CONNECT in the state game.
 func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:385 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:391 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -579,7 +579,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		holds = !m.Party.Value.Founder.Present
 		if holds {
 			some := false
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				if !m.Own.Present {
 					return refused(fsm.NoTransition)
 				}
@@ -612,7 +612,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(47)
 	}
-	// specs/startup/spec.yaml:391 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:397 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
@@ -631,7 +631,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
 		if holds2 {
 			some3 := false
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
 					some3 = true
 					break
@@ -658,7 +658,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
 		if holds2 {
 			some3 := false
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
 					some3 = true
 					break
@@ -683,7 +683,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameSlotRequest handles SLOT_REQUEST in the state game.
 func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:385 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:391 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -692,7 +692,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		holds = !m.Party.Value.Founder.Present
 		if holds {
 			some := false
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				if !m.Own.Present {
 					return refused(fsm.NoTransition)
 				}
@@ -725,7 +725,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(49)
 	}
-	// specs/startup/spec.yaml:391 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:397 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
@@ -744,7 +744,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
 		if holds2 {
 			some3 := false
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
 					some3 = true
 					break
@@ -771,7 +771,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		holds2 := !m.Party.Value.Founder.Present || m.Party.Value.Founder.Value != fx.from
 		if holds2 {
 			some3 := false
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				if m.Table[s].Present && m.Table[s] == m.Party.Value.Founder {
 					some3 = true
 					break
@@ -796,7 +796,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameConnectReply handles CONNECT_REPLY in the state game.
 func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:403 of another game, or meant for an earlier attempt
+	// specs/startup/spec.yaml:409 of another game, or meant for an earlier attempt
 	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
 		old := *m
 		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
@@ -805,14 +805,14 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(51)
 	}
-	// specs/startup/spec.yaml:406 a copy
+	// specs/startup/spec.yaml:412 a copy
 	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
 		who := ev.Message.ConnectReply.Joiner.Value
 		slot := ev.Message.ConnectReply.Slot.Value
 		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
 		return took(52)
 	}
-	// specs/startup/spec.yaml:409 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
+	// specs/startup/spec.yaml:415 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
 	holds := !ev.Message.ConnectReply.Joiner.Present && !ev.Message.ConnectReply.Slot.Present
 	if holds {
 		if !m.Party.Present {
@@ -831,7 +831,7 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateRefused
 		return took(53)
 	}
-	// specs/startup/spec.yaml:413 nothing new, or a copy from an original player, with the joiner in our place
+	// specs/startup/spec.yaml:419 nothing new, or a copy from an original player, with the joiner in our place
 	holds2 := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
 	if holds2 {
 		if !m.Party.Present {
@@ -857,7 +857,7 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameNodeAlive handles NODE_ALIVE in the state game.
 func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:417 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
+	// specs/startup/spec.yaml:423 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
 	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -865,12 +865,12 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		m.heard2(fx, ev.Message.NodeAlive.Slot)
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from {
 			var set uint64
-			for key := range Slot(4) {
+			for key := range Slot(8) {
 				if ev.Message.NodeAlive.Players[key].Present {
 					set |= 1 << key
 				}
 			}
-			for i := range 4 {
+			for i := range 8 {
 				if set>>i&1 == 0 {
 					continue
 				}
@@ -887,7 +887,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(55)
 	}
-	// specs/startup/spec.yaml:423
+	// specs/startup/spec.yaml:429
 	old := *m
 	if ev.Message.NodeAlive.Epoch.Founder.Present {
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -910,18 +910,18 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:485
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 72)
 		}
 		return took(72)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:480
+		// specs/startup/spec.yaml:486
 		m.receiveConnectReply(ev, fx)
 		return took(73)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:481
+		// specs/startup/spec.yaml:487
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -931,28 +931,28 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(74)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(75)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(76)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(77)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(78)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(79)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(80)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(81)
 	case ReceivePing:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(82)
 	}
 	return m.unmentioned(ev, fx)
@@ -962,18 +962,18 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:479
+		// specs/startup/spec.yaml:485
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 83)
 		}
 		return took(83)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:480
+		// specs/startup/spec.yaml:486
 		m.receiveConnectReply(ev, fx)
 		return took(84)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:481
+		// specs/startup/spec.yaml:487
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -983,28 +983,28 @@ func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(85)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(86)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(87)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(88)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:488
 		return ignored(89)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(90)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(91)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(92)
 	case ReceivePing:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:492
 		return ignored(93)
 	}
 	return m.unmentioned(ev, fx)
@@ -1046,7 +1046,7 @@ func (m *Peer) enterConnecting(fx *Effects) bool {
 
 // someSlot reports whether some(s in Slot: players[s] == self).
 func (m *Peer) someSlot(ev *Event) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if ev.Message.NodeAlive.Players[s].Present && ev.Message.NodeAlive.Players[s].Value == m.Self {
 			return true
 		}
@@ -1056,7 +1056,7 @@ func (m *Peer) someSlot(ev *Event) bool {
 
 // firstSlot is first(s in Slot: players[s] == self).
 func (m *Peer) firstSlot(ev *Event) Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if ev.Message.NodeAlive.Players[s].Present && ev.Message.NodeAlive.Players[s].Value == m.Self {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1066,7 +1066,7 @@ func (m *Peer) firstSlot(ev *Event) Optional[Slot] {
 
 // someSlotByTable reports whether some(s in Slot: table[s] == n).
 func (m *Peer) someSlotByTable(n2 fsm.Peer) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == n2 {
 			return true
 		}
@@ -1077,7 +1077,7 @@ func (m *Peer) someSlotByTable(n2 fsm.Peer) bool {
 // countSlot is len(table).
 func (m *Peer) countSlot() int64 {
 	n := int64(0)
-	for key := range Slot(4) {
+	for key := range Slot(8) {
 		if m.Table[key].Present {
 			n++
 		}
@@ -1087,7 +1087,7 @@ func (m *Peer) countSlot() int64 {
 
 // firstSlotByTable is first(s in Slot: !(s in table)).
 func (m *Peer) firstSlotByTable() Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if !m.Table[s].Present {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1097,7 +1097,7 @@ func (m *Peer) firstSlotByTable() Optional[Slot] {
 
 // forget is the routine forget: that one is in no slot any more.
 func (m *Peer) forget(fx *Effects, who2 fsm.Peer) {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == who2 {
 			m.Table[s] = Optional[fsm.Peer]{}
 			m.Came[s] = 0
@@ -1141,7 +1141,7 @@ func (m *Peer) seat(fx *Effects, attempt Try, slot Slot, who fsm.Peer) {
 
 // firstSlotByN is first(s in Slot: table[s] == n).
 func (m *Peer) firstSlotByN(n2 fsm.Peer) Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == n2 {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1172,7 +1172,7 @@ func (m *Peer) enterGame(fx *Effects) bool {
 			attempt := m.Queue[n2].Value
 			m.seat(fx, attempt, slot, n2)
 		}
-		for s := range Slot(4) {
+		for s := range Slot(8) {
 			holds := m.Table[s].Present && m.Table[s].Value == n2
 			if holds {
 				holds = m.Queue[n2].Present && m.Queue[n2].Value == 0
@@ -1207,12 +1207,12 @@ func (m *Peer) enterGame(fx *Effects) bool {
 	}
 	for _, n2 := range list2.Items[:list2.Len] {
 		var set uint64
-		for key := range Slot(4) {
+		for key := range Slot(8) {
 			if m.Table[key].Present {
 				set |= 1 << key
 			}
 		}
-		for i := range 4 {
+		for i := range 8 {
 			if set>>i&1 == 0 {
 				continue
 			}
@@ -1225,7 +1225,7 @@ func (m *Peer) enterGame(fx *Effects) bool {
 					return false
 				}
 				var all Table
-				for s := range Slot(4) {
+				for s := range Slot(8) {
 					var value Optional[fsm.Peer]
 					if s == t {
 						value = Optional[fsm.Peer]{Present: true, Value: n2}
@@ -1318,7 +1318,7 @@ func (m *Peer) stopAsking(fx *Effects) {
 
 // someSlotByS reports whether some(t in Slot: t < s && players[t] == players[s]).
 func (m *Peer) someSlotByS(players Table, s Slot) bool {
-	for t := range Slot(4) {
+	for t := range Slot(8) {
 		if t < s && players[t] == players[s] {
 			return true
 		}
@@ -1337,7 +1337,7 @@ func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, p
 	}
 	m.Own = Optional[Slot]{Present: true, Value: slot}
 	var all Table
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		var value Optional[fsm.Peer]
 		if s == slot {
 			value = Optional[fsm.Peer]{Present: true, Value: m.Self}
@@ -1358,12 +1358,12 @@ func (m *Peer) enter(fx *Effects, attempt Try, attempts Attempts, epoch Epoch, p
 	m.Party = Optional[Epoch]{Present: true, Value: epoch}
 	m.Fresh = 0
 	var set uint64
-	for key := range Slot(4) {
+	for key := range Slot(8) {
 		if m.Table[key].Present {
 			set |= 1 << key
 		}
 	}
-	for i := range 4 {
+	for i := range 8 {
 		if set>>i&1 == 0 {
 			continue
 		}
@@ -1386,12 +1386,12 @@ func (m *Peer) tell(fx *Effects, who fsm.Peer) bool {
 // tellAll is the routine tellAll. It returns false if the step is refused.
 func (m *Peer) tellAll(fx *Effects) bool {
 	var set uint64
-	for key := range Slot(4) {
+	for key := range Slot(8) {
 		if m.Table[key].Present {
 			set |= 1 << key
 		}
 	}
-	for i := range 4 {
+	for i := range 8 {
 		if set>>i&1 == 0 {
 			continue
 		}
@@ -1411,7 +1411,7 @@ func (m *Peer) tellAll(fx *Effects) bool {
 
 // someSlotByCame reports whether some(s in Slot: table[s] == a.node && came[s] > 0).
 func (m *Peer) someSlotByCame(a Ask) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == a.Node && m.Came[s] > 0 {
 			return true
 		}
@@ -1421,7 +1421,7 @@ func (m *Peer) someSlotByCame(a Ask) bool {
 
 // someSlotBySender reports whether some(s in Slot: table[s] == sender).
 func (m *Peer) someSlotBySender(fx *Effects) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from {
 			return true
 		}
@@ -1431,7 +1431,7 @@ func (m *Peer) someSlotBySender(fx *Effects) bool {
 
 // firstSlotBySender is first(s in Slot: table[s] == sender).
 func (m *Peer) firstSlotBySender(fx *Effects) Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1441,7 +1441,7 @@ func (m *Peer) firstSlotBySender(fx *Effects) Optional[Slot] {
 
 // forget2 is the routine forget: that one is in no slot any more.
 func (m *Peer) forget2(fx *Effects) {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from {
 			m.Table[s] = Optional[fsm.Peer]{}
 			m.Came[s] = 0
@@ -1462,12 +1462,12 @@ func (m *Peer) out(fx *Effects) bool {
 	}
 	if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self {
 		var set uint64
-		for key := range Slot(4) {
+		for key := range Slot(8) {
 			if m.Table[key].Present {
 				set |= 1 << key
 			}
 		}
-		for i := range 4 {
+		for i := range 8 {
 			if set>>i&1 == 0 {
 				continue
 			}
@@ -1489,7 +1489,7 @@ func (m *Peer) out(fx *Effects) bool {
 	} else {
 		m.forget2(fx)
 		some := false
-		for s := range Slot(4) {
+		for s := range Slot(8) {
 			if !m.Own.Present {
 				return false
 			}
@@ -1532,7 +1532,7 @@ func (m *Peer) someAsks(ev *Event, fx *Effects) bool {
 
 // someSlotBySelf reports whether some(s in Slot: s in table && !(table[s] in [self, sender])).
 func (m *Peer) someSlotBySelf(fx *Effects) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: m.Self}) && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: fx.from}) {
 			return true
 		}
@@ -1542,7 +1542,7 @@ func (m *Peer) someSlotBySelf(fx *Effects) bool {
 
 // firstSlotBySelf is first(s in Slot: s in table && !(table[s] in [self, sender])).
 func (m *Peer) firstSlotBySelf(fx *Effects) Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: m.Self}) && m.Table[s] != (Optional[fsm.Peer]{Present: true, Value: fx.from}) {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1552,7 +1552,7 @@ func (m *Peer) firstSlotBySelf(fx *Effects) Optional[Slot] {
 
 // firstSlotByTableSender is first(s in Slot: s in table && table[s] != sender).
 func (m *Peer) firstSlotByTableSender(fx *Effects) Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value != fx.from {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1572,7 +1572,7 @@ func (m *Peer) someAsksByAsks(ev *Event, fx *Effects) bool {
 
 // someSlotByAttempt reports whether some(s in Slot: table[s] == sender && came[s] <= attempt).
 func (m *Peer) someSlotByAttempt(fx *Effects, attempt Try) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from && m.Came[s] <= attempt {
 			return true
 		}
@@ -1582,7 +1582,7 @@ func (m *Peer) someSlotByAttempt(fx *Effects, attempt Try) bool {
 
 // firstSlotByPlayers is first(s in Slot: players[s] == self).
 func (m *Peer) firstSlotByPlayers(players Table) Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if players[s].Present && players[s].Value == m.Self {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1592,7 +1592,7 @@ func (m *Peer) firstSlotByPlayers(players Table) Optional[Slot] {
 
 // someSlotByPlayers reports whether some(t in Slot: t < s && players[t] == players[s]).
 func (m *Peer) someSlotByPlayers(players2 Table, s Slot) bool {
-	for t := range Slot(4) {
+	for t := range Slot(8) {
 		if t < s && players2[t] == players2[s] {
 			return true
 		}
@@ -1611,7 +1611,7 @@ func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoc
 	}
 	m.Own = Optional[Slot]{Present: true, Value: slot}
 	var all Table
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		var value Optional[fsm.Peer]
 		if s == slot {
 			value = Optional[fsm.Peer]{Present: true, Value: m.Self}
@@ -1632,12 +1632,12 @@ func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoc
 	m.Party = Optional[Epoch]{Present: true, Value: epoch2}
 	m.Fresh = 0
 	var set uint64
-	for key := range Slot(4) {
+	for key := range Slot(8) {
 		if m.Table[key].Present {
 			set |= 1 << key
 		}
 	}
-	for i := range 4 {
+	for i := range 8 {
 		if set>>i&1 == 0 {
 			continue
 		}
@@ -1660,7 +1660,7 @@ func (m *Peer) tell2(fx *Effects) bool {
 // countSlotByPlayers is len(players).
 func (m *Peer) countSlotByPlayers(players Table) int64 {
 	n := int64(0)
-	for key := range Slot(4) {
+	for key := range Slot(8) {
 		if players[key].Present {
 			n++
 		}
@@ -1670,7 +1670,7 @@ func (m *Peer) countSlotByPlayers(players Table) int64 {
 
 // someSlotBySelfPlayers reports whether some(s in Slot: players[s] == self).
 func (m *Peer) someSlotBySelfPlayers(players Table) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if players[s].Present && players[s].Value == m.Self {
 			return true
 		}
@@ -1708,7 +1708,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 			holds2 := epoch.Founder.Present && epoch.Founder.Value == fx.from
 			if holds2 {
 				some := false
-				for s := range Slot(4) {
+				for s := range Slot(8) {
 					holds2 := players[s].Present && players[s].Value == m.Self
 					if holds2 {
 						if !m.Own.Present {
@@ -1741,7 +1741,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 			}
 		} else {
 			some := false
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				holds2 := players[s].Present && players[s].Value == m.Self
 				if holds2 {
 					if !m.Own.Present {
@@ -1844,12 +1844,12 @@ func (m *Peer) heard2(fx *Effects, slot Slot) {
 // returns false if the step is refused.
 func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 	var set uint64
-	for key := range Slot(4) {
+	for key := range Slot(8) {
 		if m.Table[key].Present {
 			set |= 1 << key
 		}
 	}
-	for i := range 4 {
+	for i := range 8 {
 		if set>>i&1 == 0 {
 			continue
 		}
@@ -1859,7 +1859,7 @@ func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 				return false
 			}
 			var all Table
-			for s := range Slot(4) {
+			for s := range Slot(8) {
 				var value Optional[fsm.Peer]
 				if s == slot {
 					value = m.Table[t]
@@ -1876,7 +1876,7 @@ func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 
 // firstSlotByWho is first(s in Slot: table[s] == who).
 func (m *Peer) firstSlotByWho(who fsm.Peer) Optional[Slot] {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == who {
 			return Optional[Slot]{Present: true, Value: s}
 		}
@@ -1896,12 +1896,12 @@ func (m *Peer) tell3(fx *Effects, who2 fsm.Peer) bool {
 // tellAll2 is the routine tellAll. It returns false if the step is refused.
 func (m *Peer) tellAll2(fx *Effects) bool {
 	var set uint64
-	for key := range Slot(4) {
+	for key := range Slot(8) {
 		if m.Table[key].Present {
 			set |= 1 << key
 		}
 	}
-	for i := range 4 {
+	for i := range 8 {
 		if set>>i&1 == 0 {
 			continue
 		}
@@ -1927,12 +1927,12 @@ func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 	}
 	if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self {
 		var set uint64
-		for key := range Slot(4) {
+		for key := range Slot(8) {
 			if m.Table[key].Present {
 				set |= 1 << key
 			}
 		}
-		for i := range 4 {
+		for i := range 8 {
 			if set>>i&1 == 0 {
 				continue
 			}
@@ -1954,7 +1954,7 @@ func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 	} else {
 		m.forget(fx, who)
 		some := false
-		for s := range Slot(4) {
+		for s := range Slot(8) {
 			if !m.Own.Present {
 				return false
 			}
@@ -2067,7 +2067,7 @@ func (m *Peer) someAsksByAsksSender(ev *Event, fx *Effects) bool {
 // someSlotByTableCame reports whether some(s in Slot: table[s] == sender && (attempt == 0 || came[s] <=
 // attempt)).
 func (m *Peer) someSlotByTableCame(ev *Event, fx *Effects) bool {
-	for s := range Slot(4) {
+	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from && (ev.Message.Disconnect.Attempt == 0 || m.Came[s] <= ev.Message.Disconnect.Attempt) {
 			return true
 		}

@@ -69,15 +69,15 @@ func (ev *Event) invalid() bool {
 	case ReceiveConnect:
 		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.Connect.Asks)
 	case ReceiveConnectReply:
-		return ev.From < 0 || ev.From > 253 || ev.Message.ConnectReply.From > 3 || ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Slot.Value > 3 || ev.Message.ConnectReply.Epoch.Founder.Present && (ev.Message.ConnectReply.Epoch.Founder.Value < 0 || ev.Message.ConnectReply.Epoch.Founder.Value > 253) || ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253) || invalidTable(&ev.Message.ConnectReply.Players)
+		return ev.From < 0 || ev.From > 253 || ev.Message.ConnectReply.From > 7 || ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Slot.Value > 7 || ev.Message.ConnectReply.Epoch.Founder.Present && (ev.Message.ConnectReply.Epoch.Founder.Value < 0 || ev.Message.ConnectReply.Epoch.Founder.Value > 253) || ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253) || invalidTable(&ev.Message.ConnectReply.Players)
 	case ReceiveDisconnect:
-		return ev.From < 0 || ev.From > 253 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253) || ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 3 || ev.Message.Disconnect.Epoch.Founder.Present && (ev.Message.Disconnect.Epoch.Founder.Value < 0 || ev.Message.Disconnect.Epoch.Founder.Value > 253)
+		return ev.From < 0 || ev.From > 253 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253) || ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 7 || ev.Message.Disconnect.Epoch.Founder.Present && (ev.Message.Disconnect.Epoch.Founder.Value < 0 || ev.Message.Disconnect.Epoch.Founder.Value > 253)
 	case ReceiveSlotRequest:
 		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.SlotRequest.Asks)
 	case ReceiveSubdueSlave:
 		return ev.From < 0 || ev.From > 253 || ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253) || ev.Message.SubdueSlave.Epoch.Founder.Present && (ev.Message.SubdueSlave.Epoch.Founder.Value < 0 || ev.Message.SubdueSlave.Epoch.Founder.Value > 253)
 	case ReceiveNodeAlive:
-		return ev.From < 0 || ev.From > 253 || ev.Message.NodeAlive.Slot > 3 || ev.Message.NodeAlive.Epoch.Founder.Present && (ev.Message.NodeAlive.Epoch.Founder.Value < 0 || ev.Message.NodeAlive.Epoch.Founder.Value > 253) || invalidTable(&ev.Message.NodeAlive.Players)
+		return ev.From < 0 || ev.From > 253 || ev.Message.NodeAlive.Slot > 7 || ev.Message.NodeAlive.Epoch.Founder.Present && (ev.Message.NodeAlive.Epoch.Founder.Value < 0 || ev.Message.NodeAlive.Epoch.Founder.Value > 253) || invalidTable(&ev.Message.NodeAlive.Players)
 	case CommandPrepare:
 		return ev.Prepare.Patience > 120000
 	case CommandVanished:
@@ -96,15 +96,15 @@ func (ev *Event) outside(why *fsm.Refusal) {
 		why.Outside(invalidAsks(&ev.Message.Connect.Asks), "asks", "a list of at most 8 of Ask")
 	case ReceiveConnectReply:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
-		why.Outside(ev.Message.ConnectReply.From > 3, "from", "0..3")
-		why.Outside(ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Slot.Value > 3, "slot", "0..3")
+		why.Outside(ev.Message.ConnectReply.From > 7, "from", "0..7")
+		why.Outside(ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Slot.Value > 7, "slot", "0..7")
 		why.Outside(ev.Message.ConnectReply.Epoch.Founder.Present && (ev.Message.ConnectReply.Epoch.Founder.Value < 0 || ev.Message.ConnectReply.Epoch.Founder.Value > 253), "epoch", "Epoch")
 		why.Outside(ev.Message.ConnectReply.Joiner.Present && (ev.Message.ConnectReply.Joiner.Value < 0 || ev.Message.ConnectReply.Joiner.Value > 253), "joiner", "0..253")
 		why.Outside(invalidTable(&ev.Message.ConnectReply.Players), "players", "an array of 0..253")
 	case ReceiveDisconnect:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253), "node", "0..253")
-		why.Outside(ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 3, "slot", "0..3")
+		why.Outside(ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 7, "slot", "0..7")
 		why.Outside(ev.Message.Disconnect.Epoch.Founder.Present && (ev.Message.Disconnect.Epoch.Founder.Value < 0 || ev.Message.Disconnect.Epoch.Founder.Value > 253), "epoch", "Epoch")
 	case ReceiveSlotRequest:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
@@ -115,7 +115,7 @@ func (ev *Event) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.SubdueSlave.Epoch.Founder.Present && (ev.Message.SubdueSlave.Epoch.Founder.Value < 0 || ev.Message.SubdueSlave.Epoch.Founder.Value > 253), "epoch", "Epoch")
 	case ReceiveNodeAlive:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
-		why.Outside(ev.Message.NodeAlive.Slot > 3, "slot", "0..3")
+		why.Outside(ev.Message.NodeAlive.Slot > 7, "slot", "0..7")
 		why.Outside(ev.Message.NodeAlive.Epoch.Founder.Present && (ev.Message.NodeAlive.Epoch.Founder.Value < 0 || ev.Message.NodeAlive.Epoch.Founder.Value > 253), "epoch", "Epoch")
 		why.Outside(invalidTable(&ev.Message.NodeAlive.Players), "players", "an array of 0..253")
 	case CommandPrepare:

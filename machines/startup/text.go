@@ -156,7 +156,7 @@ func append254OptionalTry(b []byte, v *[254]Optional[Try]) []byte {
 
 func appendSetOfSlot(b []byte, v *uint64) []byte {
 	sep := "["
-	for i := range 4 {
+	for i := range 8 {
 		if uint64(*v)>>i&1 == 0 {
 			continue
 		}
@@ -165,7 +165,7 @@ func appendSetOfSlot(b []byte, v *uint64) []byte {
 		x := Slot(i)
 		b = wire.AppendInt(b, "", int64(x))
 	}
-	if uint64(*v)>>4 != 0 {
+	if uint64(*v)>>8 != 0 {
 		b = append(append(b, sep...), "..."...)
 		sep = ""
 	}

@@ -22,11 +22,11 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "4e977443a8461a2314e81eca9117121f610f2cb4cdda287858035c9b882ea806"
+const hash = "58fbb92aad4d97571931bb0d6cafc7a9c6d3f93d3aeaae19f3e608f6f39e95f7"
 
 // The constants of the specification that its machines use.
 const (
-	Slots        = 4          // players in a game
+	Slots        = 8          // players in a game
 	Tries        = 4294967295 // numbers of a peer for its attempts and its games; it begins again at 1
 	Heights      = 65535      // how many keepers can follow each other
 	ConnectTries = 10         // broadcasts before a starter founds a game
@@ -36,10 +36,10 @@ const (
 	Silent       = 12000      // MAX_ALIVE_COUNTER: after so many ticks without a packet a player is given up, unless the program says otherwise; 0 is never
 )
 
-// Slot is a number in 0..3.
+// Slot is a number in 0..7.
 type Slot uint8
 
-// From is a number in 0..3.
+// From is a number in 0..7.
 // the slot of one who answers.
 type From uint8
 
@@ -77,11 +77,11 @@ func (l *Asks) add(x Ask) bool {
 
 // Table has one element for each value of its index.
 // who is in each slot.
-type Table [4]Optional[fsm.Peer]
+type Table [8]Optional[fsm.Peer]
 
 // Attempts has one element for each value of its index.
 // in which of its attempts each player came.
-type Attempts [4]Try
+type Attempts [8]Try
 
 // Epoch is a record.
 // the keepers before this one, the keeper, and its number; in this order later games are known. Original

@@ -41,12 +41,13 @@ func queue(count byte) []byte {
 	return b
 }
 
-// playerList is RE_PLAYERLIST, 412 bytes: type 0x0A, size byte 0, ships at 4, 4 nodes of 16 bytes
-// at 212, status at 278 (facts b.4).
-func playerList(status ...byte) []byte {
-	b := make([]byte, 412)
-	b[0] = 0x0a
-	copy(b[278:], status)
+// playerLists is RE_PLAYERLIST twice, for slots 0 to 3 and 4 to 7. Each has 412 bytes: type 0x0A,
+// size byte 0, ships at 4, 4 nodes of 16 bytes at 212, status at 278 (facts b.4).
+func playerLists(status ...byte) []byte {
+	b := make([]byte, 824)
+	b[0], b[412] = 0x0a, 0x0a
+	copy(b[278:282], status)
+	copy(b[412+278:], status[min(4, len(status)):])
 	return b
 }
 
@@ -64,7 +65,7 @@ func TestParsecFrames(t *testing.T) {
 	request.SlotRequest.Asks = asks.Connect.Asks
 	table.ConnectReply = startup.ConnectReplyMessage{From: 2, Slot: startup.Some[startup.Slot](1),
 		Epoch: startup.Epoch{Height: 3, Founder: some(5), Round: 9}, Joiner: some(3), Attempt: 7,
-		Players: startup.Table{1: some(3), 2: some(5)}, Attempts: startup.Attempts{1: 7, 2: 9}}
+		Players: startup.Table{1: some(3), 2: some(5), 6: some(8)}, Attempts: startup.Attempts{1: 7, 2: 9, 6: 10}}
 	full := startup.Message{Kind: startup.MessageConnectReply,
 		ConnectReply: startup.ConnectReplyMessage{From: 0,
 			Players: startup.Table{0: some(0), 1: some(1), 2: some(2), 3: some(3)}}}
@@ -72,7 +73,7 @@ func TestParsecFrames(t *testing.T) {
 	alive := startup.Message{Kind: startup.MessageNodeAlive,
 		NodeAlive: startup.NodeAliveMessage{Slot: 3,
 			Epoch:   startup.Epoch{Height: 258, Founder: some(61), Round: 1 << 24},
-			Players: startup.Table{0: some(61), 3: some(4)}, Attempts: startup.Attempts{0: 255, 3: 8}}}
+			Players: startup.Table{0: some(61), 7: some(4)}, Attempts: startup.Attempts{0: 255, 7: 8}}}
 	leave := startup.Message{Kind: startup.MessageDisconnect,
 		Disconnect: startup.DisconnectMessage{Slot: startup.Some[startup.Slot](2), Node: some(2), Attempt: 6}}
 	for name, c := range map[string]struct {
@@ -84,14 +85,14 @@ func TestParsecFrames(t *testing.T) {
 			map[int]string{44: "07", 140 + 258: "04", 140 + 274: "29"}), 532},
 		"SLOT_REQUEST": {request, packet(3, 0, 0xfe, 0, queue(2),
 			map[int]string{44: "07", 140 + 258: "04", 140 + 274: "29"}), 532},
-		"CONNECT_REPLY": {table, packet(1, 2, 2, 1, playerList(0, 1, 1, 0),
-			map[int]string{44: "06", 50: "09", 54: "03", 56: "04", 62: "07", 70: "07", 74: "09",
-				140 + 228: "04", 140 + 244: "06"}), 556},
-		"refusal": {full, packet(1, 4, 0, 0xff, playerList(1, 1, 1, 1),
-			map[int]string{140 + 212: "01", 140 + 228: "02", 140 + 244: "03", 140 + 260: "04"}), 556},
+		"CONNECT_REPLY": {table, packet(1, 3, 2, 1, playerLists(0, 1, 1, 0, 0, 0, 1),
+			map[int]string{44: "06", 50: "09", 54: "03", 56: "04", 62: "07", 70: "07", 74: "09", 90: "0a",
+				140 + 228: "04", 140 + 244: "06", 552 + 244: "09"}), 968},
+		"refusal": {full, packet(1, 4, 0, 0xff, playerLists(1, 1, 1, 1),
+			map[int]string{140 + 212: "01", 140 + 228: "02", 140 + 244: "03", 140 + 260: "04"}), 968},
 		"SUBDUE_SLAVE": {subdue, packet(4, 0, 0xfe, 0, nil, nil), 144},
 		"NODE_ALIVE": {alive, packet(8, 0, 3, 0, nil,
-			map[int]string{44: "3e", 53: "01", 54: "02 01", 56: "3e", 74: "05", 80: "ff", 92: "08"}), 144},
+			map[int]string{44: "3e", 53: "01", 54: "02 01", 56: "3e", 98: "05", 104: "ff", 132: "08"}), 144},
 		"DISCONNECT": {leave, packet(2, 0, 2, 0, nil, map[int]string{56: "03", 62: "06"}), 144},
 	} {
 		got, err := startup.AppendMessage(nil, &c.m)
@@ -128,7 +129,7 @@ func TestParsecOthers(t *testing.T) {
 		startup.MessageUnjoin: packet(6, 3, 1, 0, nil, map[int]string{17: "01", 19: "02"}),
 		startup.MessageConnect: packet(0, 0, 0xfe, 0, queue(1),
 			map[int]string{140 + 2: "73 69 64", 140 + 258: "01", 140 + 274: "c0 a8 00 02 19 b5"}),
-		startup.MessageConnectReply: packet(1, 1, 0, 1, playerList(1),
+		startup.MessageConnectReply: packet(1, 1, 0, 1, playerLists(1),
 			map[int]string{140 + 212: "01", 140 + 228: "c0 a8 00 02 19 b5"}),
 	} {
 		if err := startup.DecodeMessage(b, &m); err != nil || m.Kind != want {

@@ -80,10 +80,9 @@ func netplayScenario() *sim.Scenario {
 	}}
 }
 
-// startupScenario is starters who find each other and share the four slots of a game, leave it and
+// startupScenario is starters who find each other and share the eight slots of a game, leave it and
 // come back, with packets lost, doubled and overtaken and the network in two halves for longer than
-// a player may be silent. In the end everybody plays, or is refused where they are more than four;
-// players know each other and nobody else, and up to four are in one game.
+// a player may be silent. In the end they are in one game, and know each other.
 func startupScenario(starters int) *sim.Scenario { return restarting(starters, true) }
 
 // restarting is that scenario where starters keep what they have to through a crash, or do not.
@@ -92,7 +91,7 @@ func restarting(starters int, keeps bool) *sim.Scenario {
 	connect := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Connect() },
 		May: func(r R) bool {
 			s := r.Machine.State
-			return s == startup.StateIdle || s == startup.StateFailed || s == startup.StateRefused && starters <= 4
+			return s == startup.StateIdle || s == startup.StateFailed || s == startup.StateRefused
 		}}
 	alive := sim.Command[R]{Calm: true, Do: func(_ *sim.World, r R) fsm.Result { return r.Alive() },
 		May: func(r R) bool { return r.Machine.State == startup.StateGame }}
@@ -135,12 +134,11 @@ func restarting(starters int, keeps bool) *sim.Scenario {
 		}}
 }
 
-// startupAgreed reports whether every search has come to an end, players know each other and nobody
-// else, and all are in one game if they have room there.
+// startupAgreed reports whether all are in one game and know each other.
 func startupAgreed(m []*startup.PeerRunner) bool {
 	for i := range m {
 		x := &m[i].Machine
-		if x.State != startup.StateGame && (x.State != startup.StateRefused || len(m) <= 4) {
+		if x.State != startup.StateGame {
 			return false
 		}
 		for k := range m {
@@ -151,8 +149,7 @@ func startupAgreed(m []*startup.PeerRunner) bool {
 					in = s
 				}
 			}
-			both := x.State == startup.StateGame && y.State == startup.StateGame && x.Party == y.Party
-			if both != (in >= 0) || both && int(y.Own.Value) != in || !both && len(m) <= 4 {
+			if x.Party != y.Party || int(y.Own.Value) != in {
 				return false
 			}
 		}

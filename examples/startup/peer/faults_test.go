@@ -88,8 +88,7 @@ func TestFaults(t *testing.T) {
 	}
 	t.Logf("%d runs: %d players, %d refused, %d failed, %d killed; packets: %d lost, %d doubled, %d reordered",
 		runs, games, refused, failed, killed, sum.Lost, sum.Duplicated, sum.Reordered)
-	if runs > 1 && (sum.Lost == 0 || sum.Duplicated == 0 || sum.Reordered == 0 || killed == 0 || games == 0 ||
-		refused == 0) {
+	if runs > 1 && (sum.Lost == 0 || sum.Duplicated == 0 || sum.Reordered == 0 || killed == 0 || games == 0) {
 		t.Error("the runs met too little")
 	}
 }
@@ -207,7 +206,7 @@ func (w *world) full() bool {
 				taken++
 			}
 		}
-		if taken == 4 {
+		if v := p.View(context.Background()); taken > 0 && taken == len(v.Players) {
 			return true
 		}
 	}

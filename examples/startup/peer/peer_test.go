@@ -142,16 +142,18 @@ func (x *table) accepted(p *Peer) {
 }
 
 // life is what peers go through on any link: three start together, the highest address founds the
-// game, a fourth comes later, a fifth is refused, the founder is killed and the next keeper gives
+// game, five more come later, a ninth is refused, the founder is killed and the next keeper gives
 // its slot away, a player is killed, and the others leave.
 func life(x *table) {
 	a, b, c := x.start(), x.start(), x.start()
 	x.until("a game of three", func() bool { return together(a, b, c) }, a, b, c)
-	d := x.start()
-	x.until("a game of four", func() bool { return together(a, b, c, d) }, a, b, c, d)
+	rest := []*Peer{a, b, c}
+	for range 5 {
+		rest = append(rest, x.start())
+	}
+	x.until("a game of eight", func() bool { return together(rest...) }, rest...)
 	e := x.start()
 	x.until("a refusal", func() bool { return e.View(context.Background()).State == "refused" }, e)
-	rest := []*Peer{a, b, c, d}
 	for i, p := range rest {
 		if v := p.View(context.Background()); v.Slot == 0 {
 			if v.Founder != v.Address {
@@ -170,7 +172,7 @@ func life(x *table) {
 	}, rest...)
 	x.kill(rest[1])
 	rest = append(rest[:1:1], rest[2:]...)
-	x.until("a game of three again", func() bool { return together(rest...) }, rest...)
+	x.until("a game of seven", func() bool { return together(rest...) }, rest...)
 	for len(rest) > 1 {
 		x.leave(rest[0])
 		rest = rest[1:]

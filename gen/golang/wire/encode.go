@@ -47,8 +47,9 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 				e.t.Add(appendNumber(it.Number, e.ordinal(gotree.X("$1.Present", e.member(of, names, it.Field)))))
 				continue
 			}
-			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", e.member(of, names, it.Field),
-				e.ordinal(gotree.X("$1[i].Present", e.member(of, names, it.Field))))
+			one, over := elements(it.Of, e.member(of, names, it.Field))
+			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", over, e.ordinal(gotree.X("$1.Present", one)))
+			e.behind(it.Of, 1)
 		case *model.WireConst:
 			e.t.Add(appendNumber(it.Number, constOf(it)))
 		case *model.WireLiteral:
@@ -299,7 +300,7 @@ func (e *layout) putCount(it *model.WireCount, place gotree.Expr, field string) 
 func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 	t := it.Field.Type
 	e.nested++
-	one, over := gotree.X("$1[i]", place), place
+	one, over := elements(it, place)
 	if t.Kind != model.KindArray {
 		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:min(int($1.Len), $2)]", place, t.Cap)
 	}
@@ -328,8 +329,17 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 	}
 	if t.Kind == model.KindList && it.Rows > 0 {
 		e.t.P("dst = append(dst, make([]byte, ($1-min(int($2.Len), $3))*$4)...)", it.Rows, place, t.Cap, it.RowBytes)
+	} else if it.Rows > 0 {
+		e.behind(it, it.RowBytes)
 	}
 	e.nested--
+}
+
+// behind composes the zeros of the rows for which an array has no elements.
+func (e *layout) behind(it *model.WireEach, size int) {
+	if from, to := it.Elements(); it.Rows > to-from {
+		e.t.Add(padCode((it.Rows - (to - from)) * size))
+	}
 }
 
 // row composes the place of an element in its loop: a variable for a record.

@@ -38,15 +38,32 @@ func (d *layout) ahead(it *model.WireEach, place gotree.Expr, field string) {
 		d.count(it.Count, place, field)
 	} else {
 		d.need(field, it.Rows)
-		d.t.P("for i := range $1 {\n$1[i].Present = b[$2+i] != 0\n}", place, d.at)
+		one, over := elements(it, place)
+		d.t.P("for i := range $1 {\n$2.Present = b[$3+i] != 0\n}", over, one, d.at)
 	}
 	d.at, d.last = begin, last
+}
+
+// elements composes the element of an array in row i, and that part of the array that has rows.
+func elements(it *model.WireEach, place gotree.Expr) (one, over gotree.Expr) {
+	t := it.Field.Type
+	if t.Kind != model.KindArray || it.Rows == 0 {
+		return gotree.X("$1[i]", place), place
+	}
+	from, to := it.Elements()
+	if from == 0 && to == int(t.Index.Count()) {
+		return gotree.X("$1[i]", place), place
+	}
+	if from == 0 {
+		return gotree.X("$1[i]", place), gotree.X("$1[:$2]", place, to)
+	}
+	return gotree.X("$1[$2+i]", place, from), gotree.X("$1[$2:$3]", place, from, to)
 }
 
 // rows composes the loop over the elements.
 func (d *layout) rows(it *model.WireEach, t *model.Type, place gotree.Expr, field string) {
 	d.nested++
-	one, over := gotree.X("$1[i]", place), place
+	one, over := elements(it, place)
 	if t.Kind != model.KindArray {
 		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:$1.Len]", place)
 	}

@@ -29,6 +29,7 @@ type writer struct {
 	bodies  []*model.WireLength        // of a header; what they leave out is known behind it
 	eachOf  map[string]*model.WireEach // the first of a list or array, where each element has a fixed size
 	eachAt  map[string]int64           // and where it is
+	rowsOf  map[string]int             // for how many elements of an array there were rows
 	parts   map[string]map[string]int  // how often the fields of a list's record are placed
 	nested  bool
 	rest    bool            // a text took all the rest
@@ -45,7 +46,7 @@ func newWriter(r *resolver, little bool, where string, fields []*model.Field) *w
 	w := &writer{r: r, little: little, where: where, fields: map[string]*model.Field{},
 		placed:  map[string]int{},
 		counted: map[string]*model.WireCount{}, names: map[string]int{},
-		eachOf: map[string]*model.WireEach{}, eachAt: map[string]int64{},
+		eachOf: map[string]*model.WireEach{}, eachAt: map[string]int64{}, rowsOf: map[string]int{},
 		parts: map[string]map[string]int{}, flagged: map[string]bool{}}
 	for _, f := range fields {
 		w.fields[f.Name] = f
@@ -57,6 +58,11 @@ func newWriter(r *resolver, little bool, where string, fields []*model.Field) *w
 // complete reports fields that no item places.
 func (w *writer) complete(fields []*model.Field, at diag.Span) {
 	w.completeRows(at)
+	for _, name := range slices.Sorted(maps.Keys(w.rowsOf)) {
+		if n, all := w.rowsOf[name], int(w.lookup(name).Type.Index.Count()); n < all {
+			w.r.Errorf("FSM072", at, "the rows of %s have room for %d of its %d elements", diag.Quote(name), n, all)
+		}
+	}
 	unplaced(fields, w.placed, func(name string, f *model.Field) {
 		w.r.Errorf("FSM072", at, "the wire of %s does not place the field %s", w.where, diag.Quote(name)).
 			See(f.Span, "declared here")
@@ -391,12 +397,15 @@ func (w *writer) each(name string, e ast.Entry, base model.WireBase, index int) 
 	}
 	item := &model.WireEach{WireBase: base, Field: f, Count: w.counted[name]}
 	list, ok := w.rows(item, e)
-	first := w.eachOf[name]
+	first, part := w.eachOf[name], f.Type.Kind == model.KindArray && list != e.Value
 	switch {
 	case !ok:
 		return nil
 	case item.Rows > 0 && first != nil && f.Type.Elem.Kind == model.KindRecord:
 		// Another column of the same rows.
+	case part && w.rowsOf[name] > item.Rows:
+		// The next rows.
+		w.names[name] = index
 	case !w.place(name, e, index):
 		return nil
 	case f.Type.Kind == model.KindList && item.Count == nil && !item.ToEnd && item.Until == nil &&
@@ -406,7 +415,7 @@ func (w *writer) each(name string, e ast.Entry, base model.WireBase, index int) 
 		return nil
 	}
 	w.refer(e.Key, len(e.Key.Text)-len(name), f)
-	if first == nil {
+	if first == nil || part {
 		w.eachOf[name], w.eachAt[name] = item, w.max
 	}
 	if !w.elements(item, name, list, e) {
@@ -432,14 +441,19 @@ func (w *writer) rows(item *model.WireEach, e ast.Entry) (list *ast.Node, ok boo
 		return nil, false
 	}
 	n := list.Get("rows")
-	if n == nil || t.Kind == model.KindArray {
+	if n == nil || t.Kind == model.KindArray && t.Elem.Kind == model.KindRecord {
 		w.r.Errorf("FSM076", list.Span(),
-			"a list with a fixed number of rows is {rows: number, row: [items]}; an array has as many as elements")
+			"a list with a fixed number of rows is {rows: number, row: [items]}; an array of records has as many as elements")
 		return nil, false
 	}
 	v, ok := w.r.ConstIn(n, 1, 65535, "the number of rows")
 	if !ok {
 		return nil, false
+	}
+	if t.Kind == model.KindArray {
+		item.Rows, item.From = int(v), w.rowsOf[item.Field.Name]
+		w.rowsOf[item.Field.Name] += int(v)
+		return list.Get("row"), true
 	}
 	if v < int64(t.Cap) {
 		w.r.Errorf("FSM073", n.Span(), "%s can have %d elements, more than %d rows",
@@ -646,7 +660,7 @@ func (w *writer) present(name string, e ast.Entry, base model.WireBase) model.Wi
 		return nil
 	}
 	w.refer(e.Key, len(e.Key.Text)-len(name), f)
-	p := &model.WirePresent{WireBase: base, Field: f}
+	p := &model.WirePresent{WireBase: base, Field: f, Of: first}
 	first.Present, first.AheadOf = p, int(w.max-w.eachAt[name])
 	w.grow(int64(first.Rows), int64(first.Rows))
 	return p

@@ -158,7 +158,11 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 		case *model.WireAddress:
 			l.row(it.Bytes, fmt.Sprint(it.Bytes), fieldName(it.Field)+", as an address, put in by the link")
 		case *model.WirePresent:
-			n := int(it.Field.Type.Index.Count())
+			if it.Of == nil {
+				l.number(it.Number, "whether "+fieldName(it.Field)+" is there")
+				break
+			}
+			n := it.Of.Rows
 			l.row(n, fmt.Sprint(n), "for each of "+fieldName(it.Field)+" whether it is there")
 		case *model.WirePad:
 			l.row(it.Bytes, fmt.Sprint(it.Bytes), "padding")

@@ -58,7 +58,7 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
 	MessageAsk:    124,
-	MessageAnswer: 51,
+	MessageAnswer: 58,
 	MessageListed: 25,
 	MessageNested: 58,
 	MessageBye:    16,
@@ -247,12 +247,12 @@ func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
 		}
 		m.Slot.Value = Slot(v)
 	}
-	for i := range m.Table {
-		m.Table[i].Present = b[42+i] != 0
+	for i := range m.Table[:2] {
+		m.Table[i].Present = b[37+i] != 0
 	}
 	{
 		at := 25
-		for i := range m.Table {
+		for i := range m.Table[:2] {
 			if !m.Table[i].Present {
 				at += 5
 				continue
@@ -277,9 +277,39 @@ func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
 			at++
 		}
 	}
+	for i := range m.Table[2:3] {
+		m.Table[2+i].Present = b[49+i] != 0
+	}
 	{
-		at := 45
-		for i := range m.Grid {
+		at := 39
+		for i := range m.Table[2:3] {
+			if !m.Table[2+i].Present {
+				at += 5
+				continue
+			}
+			if len(b) < at+4 {
+				return wire.Error{Message: "ANSWER", Field: "table.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+			}
+			{
+				v := numbered(b[at:], 4)
+				m.Table[2+i].Present = v >= 0
+				if v >= 0 {
+					if v > 4 {
+						return wire.Error{Message: "ANSWER", Field: "table.", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+					}
+					m.Table[2+i].Value = fsm.Peer(v)
+				}
+			}
+			at += 4
+			if len(b) < at+1 {
+				return wire.Error{Message: "ANSWER", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			at++
+		}
+	}
+	{
+		at := 51
+		for i := range m.Grid[:1] {
 			if len(b) < at+2 {
 				return wire.Error{Message: "ANSWER", Field: "grid.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 			}
@@ -289,6 +319,22 @@ func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
 					return wire.Error{Message: "ANSWER", Field: "grid.", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
 				}
 				m.Grid[i] = uint8(v)
+			}
+			at += 2
+		}
+	}
+	{
+		at := 54
+		for i := range m.Grid[1:3] {
+			if len(b) < at+2 {
+				return wire.Error{Message: "ANSWER", Field: "grid.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			}
+			{
+				v := binary.LittleEndian.Uint16(b[at:])
+				if v > 9 {
+					return wire.Error{Message: "ANSWER", Field: "grid.", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+				}
+				m.Grid[1+i] = uint8(v)
 			}
 			at += 2
 		}
@@ -320,7 +366,7 @@ func encodeAnswer(dst []byte, start int, m *AnswerMessage) ([]byte, wire.Error) 
 		}
 		dst = append(dst, byte(n))
 	}
-	for i := range m.Table {
+	for i := range m.Table[:2] {
 		if !m.Table[i].Present {
 			dst = append(dst, 0, 0, 0, 0, 0)
 			continue
@@ -336,11 +382,35 @@ func encodeAnswer(dst []byte, start int, m *AnswerMessage) ([]byte, wire.Error) 
 		dst = append(dst, 0)
 	}
 	dst = append(dst, 0, 0)
-	for i := range m.Table {
+	for i := range m.Table[:2] {
 		dst = append(dst, byte(ordinal(m.Table[i].Present)))
 	}
-	for i := range m.Grid {
+	for i := range m.Table[2:3] {
+		if !m.Table[2+i].Present {
+			dst = append(dst, 0, 0, 0, 0, 0)
+			continue
+		}
+		if m.Table[2+i].Present {
+			if m.Table[2+i].Value < -1 || m.Table[2+i].Value > 254 {
+				return dst, wire.Error{Message: "ANSWER", Field: "table.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Table[2+i].Value), Limit: 254}
+			}
+			dst = append(dst, byte(m.Table[2+i].Value)+1, 0, 0, 0)
+		} else {
+			dst = append(dst, 0, 0, 0, 0)
+		}
+		dst = append(dst, 0)
+	}
+	dst = append(dst, 0, 0, 0, 0, 0)
+	for i := range m.Table[2:3] {
+		dst = append(dst, byte(ordinal(m.Table[2+i].Present)))
+	}
+	dst = append(dst, 0)
+	for i := range m.Grid[:1] {
 		dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Grid[i]))
+	}
+	dst = append(dst, 0)
+	for i := range m.Grid[1:3] {
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Grid[1+i]))
 	}
 	return dst, wire.Error{}
 }
@@ -729,9 +799,10 @@ var Shape = wire.Shape{
 		},
 		1: {
 			{At: 16, Size: 6},
-			{At: 25, Size: 4, If: wire.Number{At: 42, Bits: 8}},
-			{At: 30, Size: 4, If: wire.Number{At: 43, Bits: 8}},
-			{At: 35, Size: 4, If: wire.Number{At: 44, Bits: 8}},
+			{At: 25, Size: 4, If: wire.Number{At: 37, Bits: 8}},
+			{At: 30, Size: 4, If: wire.Number{At: 38, Bits: 8}},
+			{At: 39, Size: 4, If: wire.Number{At: 49, Bits: 8}},
+			{At: 44, Size: 4, If: wire.Number{At: 50, Bits: 8}},
 		},
 		2: {
 			{At: 16, Size: 1},

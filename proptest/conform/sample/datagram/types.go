@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "fb908f6250e100de664d162aabc35a6c9f6b7eeae064b5b5add01a28af329a68"
+const hash = "d3da0dd0607e3d6e2ec27a1e03e3f5f886c9ef97719358120764c8cca7eb6dc7"
 
 // Slot is a number in 0..2.
 type Slot uint8
