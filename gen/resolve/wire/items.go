@@ -443,7 +443,8 @@ func (w *writer) rows(item *model.WireEach, e ast.Entry) (list *ast.Node, ok boo
 	n := list.Get("rows")
 	if n == nil || t.Kind == model.KindArray && t.Elem.Kind == model.KindRecord {
 		w.r.Errorf("FSM076", list.Span(),
-			"a list with a fixed number of rows is {rows: number, row: [items]}; an array of records has as many as elements")
+			"a list with a fixed number of rows is {rows: number, row: [items]}; "+
+				"an array of records has as many as elements")
 		return nil, false
 	}
 	v, ok := w.r.ConstIn(n, 1, 65535, "the number of rows")
