@@ -189,8 +189,7 @@ func TestHints(t *testing.T) {
 		"roles: {peer: {states: {busy: {HELLO: {set: {busy: true}}}}}}": "states change by `goto`",
 		"checks: {pair: {claims: {ends: {sometimes: a.doen}}}}":         "did you mean `done`?",
 		"types: {Extra: Colour}":                                        "did you mean `Color`?",
-		"roles: {peer: {states: {busy: {HELLO: {when: a{b}}}}}}": "inside braces, texts that contain " +
-			"{ } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}",
+		"roles: {peer: {states: {busy: {HELLO: {when: a{b}}}}}}":        "write `when: \"a{b}\"`",
 	} {
 		_, l := Load("x.yaml", Options{FS: fstest.MapFS{"base.yaml": {Data: []byte(diag.Base)},
 			"x.yaml": {Data: []byte("protocol: x\nextends: base.yaml\n" + text + "\n")}}})

@@ -49,7 +49,7 @@ func TestSlipsHelp(t *testing.T) {
 			"a comma is missing before `goto`, or the text needs quotes | write `, goto:`"},
 		{"goto: done", "goto:done", "a space is missing behind the colon: write `goto: done`"},
 		{`"with(inside, sender)"}, start: again`, `"with(inside, sender)}, start: "again"`,
-			"ends right before `again`, so a quote is missing in it, or before it"},
+			"ends right before `again` | a quote is missing in it, or before it"},
 		{`"with(inside, sender)"`, "\u201cwith(inside, sender)\u201d", "these are quotes of prose; write straight ones"},
 		{"h.done =>", "host.done =>", "`host` is a role, and here are its instances meant | write `h`"},
 		{"=> g[1].inside", "=> guest.inside", "| write `g[1]` or `g[2]`"},

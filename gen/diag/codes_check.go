@@ -58,7 +58,9 @@ var checkCodes = []Info{
 			bothKinds + hostile},
 	{Code: "FSM093", Title: "fault that is in no check", Warning: true,
 		Text: "The channel may lose, reorder or copy messages, or a role hears that a link is lost, and no " +
-			"check has that fault: what it would lead to was not looked at. Add a check with it, or say under " +
+			"check has that fault: what it would lead to was not looked at. Where messages may be lost, as " +
+			"datagrams are, a crash and a partition belong to these, whatever the roles hear. Add " +
+			"a check with it, or say under " +
 			"`allow` why it cannot matter: `allow: {FSM093: reason}`. " +
 			"Nothing is said of specifications whose checks expect violations, or that extend others.",
 		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +

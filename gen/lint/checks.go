@@ -43,12 +43,41 @@ func (l *linter) coverage() {
 				With("add a check with `faults: {break: 1}`, `{crash: 1}` or `{partition: 1}`")
 		}
 	}
+	l.silence()
 	l.claimKinds()
 	if !slices.ContainsFunc(l.p.Checks, (*model.Check).HasHostile) && l.talks() {
 		l.missing("FSM095", "no check has a hostile peer, so all verdicts trust whoever sends").
 			With("add a check with `hostile:` and the name of an instance, " +
 				"or say under `allow` why nobody can send what they like")
 	}
+}
+
+// silence warns about channels that lose messages, as datagrams do. No role need hear there that
+// another one has stopped or is cut off, so what the roles mention does not tell what to look for.
+func (l *linter) silence() {
+	if !l.p.Channel.Lossy || !l.talks() {
+		return
+	}
+	if !slices.ContainsFunc(l.p.Checks, crashes) {
+		l.missing("FSM093", "messages may be lost, so nobody need hear that another program has stopped, and in "+
+			"no check one crashes").With("add a check with `faults: {crash: 1}`")
+	}
+	if slices.ContainsFunc(l.p.Checks, faults[0].has) && !slices.ContainsFunc(l.p.Checks, parts) {
+		l.missing("FSM093", "messages may be lost for as long as one likes, and in no check they are: each "+
+			"limits how many").With("add a check with `faults: {partition: 1}`, or one that does not limit `lose`")
+	}
+}
+
+// crashes reports whether somebody may crash in a check.
+func crashes(c *model.Check) bool {
+	return c.Faults != nil && (c.Faults.CrashAll > 0 ||
+		slices.ContainsFunc(c.Faults.Crash, func(n int) bool { return n > 0 }))
+}
+
+// parts reports whether instances may be cut off from others in a check. What a channel may lose
+// without a limit is lost then, too.
+func parts(c *model.Check) bool {
+	return c.Faults != nil && c.Faults.Partition > 0 || c.Channel.Lossy && (c.Faults == nil || c.Faults.Lose < 0)
 }
 
 // talks reports whether messages arrive in some check: one with a single instance, or with machines
@@ -122,8 +151,7 @@ func budgeted(c *model.Check, channel bool, budget func(*model.Faults) int) bool
 
 // breaks reports whether links may end in a check without anybody closing them.
 func breaks(c *model.Check) bool {
-	return c.Faults != nil && (c.Faults.Break > 0 || c.Faults.Partition > 0 || c.Faults.CrashAll > 0 ||
-		slices.ContainsFunc(c.Faults.Crash, func(n int) bool { return n > 0 }))
+	return crashes(c) || c.Faults != nil && (c.Faults.Break > 0 || c.Faults.Partition > 0)
 }
 
 // takesPart says of a role in which checks it is an instance: in none, in one with a fault, or only

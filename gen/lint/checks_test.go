@@ -41,9 +41,12 @@ func TestCoverage(t *testing.T) {
 		want                       []string
 	}{
 		{"{capacity: 4}", "", "", "doc: the same", nil},
-		{loses, "", "", "doc: the same", nil},
-		{loses, "", "", "faults: {lose: 0}", nil}, // the other one has it
-		{loses, "", "", "environment: {go: false}", nil},
+		{loses, "", "", "faults: {crash: 1}", nil},
+		{loses, "", "", "faults: {crash: {b: 1}, lose: 0}", nil}, // another one loses
+		{loses, "", "", "environment: {go: false}\n    faults: {crash: 1}", nil},
+		{loses, "", "", "doc: the same", []string{"FSM093 messages may be lost, so nobody need hear that " +
+			"another program has stopped, and in no check one crashes"}},
+		{loses, "", "allow: {FSM093: both are parts of one program}", "doc: the same", nil},
 		{reorders, "", "", "channel: {order: fifo}", nil},
 		{"{duplicates: true}", "", "", "doc: the same", nil},
 		{"{capacity: 4}", "lost: ignore", "", "doc: the same",
@@ -65,7 +68,8 @@ func TestCoverage(t *testing.T) {
 // TestCommandsMeetFaults: each command that sends is given where the channel does its worst.
 func TestCommandsMeetFaults(t *testing.T) {
 	base := strings.NewReplacer(", LOST", "", "MORE", "doc: the same",
-		"one:\n", "one:\n    environment: {go: false, quiet: false}\n")
+		"one:\n", "one:\n    environment: {go: false, quiet: false}\n",
+		"hostile: b\n", "hostile: b\n    faults: {crash: {a: 1}}\n")
 	lossy := base.Replace(strings.ReplaceAll(covered, "CHANNEL", "{lossy: true}"))
 	same(t, strings.ReplaceAll(lossy, "ALLOW", ""),
 		[]string{"FSM092 `go` sends, and no check gives it where messages may be lost"})
@@ -78,13 +82,14 @@ func TestCommandsMeetFaults(t *testing.T) {
 		[]string{"FSM092 `go` sends, and no check gives it where messages may be lost"})
 	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "environment: {go: {times: 1}}").Replace(lossy), nil)
 	reliable := strings.NewReplacer("CHANNEL", "{lossy: true, order: any, duplicates: true}",
-		"ALLOW", "", ", LOST", "", "MORE", "doc: the same",
+		"ALLOW", "", ", LOST", "", "MORE", "doc: the same", "hostile: b\n", "hostile: b\n    faults: {crash: {a: 1}}\n",
 		"one:\n", "one:\n    channel: {lossy: false, order: fifo, duplicates: false}\n").Replace(covered)
 	same(t, reliable, []string{"FSM093 the channel says that messages may be lost, and no check has it",
 		"FSM093 the channel says that messages may arrive in any order, and no check has it",
 		"FSM093 the channel says that messages may arrive twice, and no check has it"})
 	budgets := strings.Replace(reliable, "doc: the same", "faults: {lose: 1, duplicate: 1, overtake: 1}", 1)
-	same(t, budgets, nil)
+	same(t, budgets, []string{"FSM093 messages may be lost for as long as one likes, and in no check they are"})
+	same(t, strings.Replace(budgets, "overtake: 1", "overtake: 1, partition: 1", 1), nil)
 }
 
 // TestClaimKinds: a specification claims that something never happens, and that something comes.

@@ -185,7 +185,7 @@ func reportYAML(src *ast.Source, err error, c *diag.Collector) (line int, alone 
 	}
 	here := src.Line(src.Pos(at).Line)
 	if strings.Contains(what.reading, "flow") && strings.ContainsAny(here, "{[") {
-		d.With(bracesHint(src, at))
+		d.With("inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}")
 		return src.Pos(at).Line, true
 	}
 	return 0, false

@@ -34,7 +34,7 @@ func findSlip(src *ast.Source, c complaint) (found *slip, alone bool) {
 		alone bool
 	}{
 		{tabSlip, false}, {quoteSlip, true}, {colonSlip, true}, {keySlip, true}, {braceSlip, true},
-		{indentSlip, false}, {letterSlip, true},
+		{indentSlip, false}, {letterSlip, true}, {flowSlip, true},
 	} {
 		if s := f.find(src, c, line); s != nil {
 			return s, f.alone
@@ -194,18 +194,70 @@ func quoteOr(here string, i int, word string) string {
 // closedEarly is a quoted text with a word right behind it.
 var closedEarly = regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\w+)`)
 
-// bracesHint returns what to do about braces that are no YAML; at is where the reader gave up.
-func bracesHint(src *ast.Source, at int) string {
-	here := src.Line(src.Pos(at).Line)
-	if m := closedEarly.FindStringSubmatchIndex(here); m != nil {
-		return fmt.Sprintf("the text that begins in column %d ends right before %s, so a quote is missing in it, or "+
-			"before it", m[0]+1, diag.Quote(here[m[2]:m[3]]))
+// flowSlip finds what is not quoted, or is missing, between braces or brackets.
+func flowSlip(src *ast.Source, c complaint, line int) *slip {
+	here := src.Line(line)
+	col := src.Pos(c.at).Col - 1
+	tag := strings.Contains(c.reading, "a tag") && c.from >= 0 && src.Pos(c.from).Line == line
+	if c.at >= len(src.Text) || col >= len(here) || !tag && !strings.Contains(c.reading, "flow") &&
+		(here[col] != '}' && here[col] != ']' || !strings.Contains(c.text, "expected key")) {
+		return nil
 	}
-	if at < len(src.Text) && src.Text[at] == ',' {
-		return "there is nothing between this comma and what stands before it: remove one comma"
+	mark := func(message, hint string) *slip { return &slip{c.at, c.at + 1, message, hint} }
+	front := strings.TrimRight(here[:col], " ")
+	begin := strings.LastIndexAny(front, ":,{[") + 1 // of what stands before
+	word := strings.TrimSpace(front[begin:])
+	key := strings.LastIndex(front, ": ")
+	next := firstWord.FindString(here[col:])
+	early := closedEarly.FindStringSubmatchIndex(here)
+	switch {
+	case tag:
+		at := src.Pos(c.from).Col - 1
+		hint := ""
+		if i := strings.LastIndex(here[:at], ": "); i >= 0 {
+			hint = quoteHint(here, i, true)
+		}
+		return &slip{c.from, c.from + 1, "a text that begins with " + diag.Quote(here[at:at+1]) + " must be quoted",
+			hint}
+	case !strings.Contains(c.reading, "flow"):
+		return mark(diag.Quote(here[col:col+1])+" closes nothing: there is one too many", "")
+	case early != nil && early[2] <= col+1:
+		at := lineStart(src, line) + early[2]
+		return &slip{at, at + early[3] - early[2], fmt.Sprintf("the text that begins in column %d ends right "+
+			"before %s", early[0]+1, diag.Quote(here[early[2]:early[3]])), "a quote is missing in it, or before it"}
+	case here[col] == ',':
+		return mark("nothing stands before this comma", "remove one comma")
+	case next != "" && closed(front, key):
+		return &slip{c.at, c.at + len(next), "a comma is missing before " + diag.Quote(next),
+			"write `, " + here[col:] + "`"}
+	case begin > 0 && front[begin-1] != ':' && word != "" && (here[col] == '{' || here[col] == '['):
+		return mark("a colon is missing behind "+diag.Quote(word), "write `"+word+": "+here[col:]+"`")
 	}
-	return "inside braces, texts that contain { } [ ] , or \": \" must be quoted: {send: \"CHANGE{value}\"}"
+	if key < 0 {
+		return nil
+	}
+	hint := quoteHint(here, key, true)
+	value := here[key+2 : key+2+valueEnd(here[key+2:])]
+	if name, rest, ok := strings.Cut(value, ": "); ok && here[col] == '[' && strings.HasSuffix(name, "]") {
+		hint = fmt.Sprintf("write `{\"%s\": %s}`", name, rest) // an element is set, without braces around it
+	}
+	if strings.HasPrefix(value, `"`) || strings.HasPrefix(value, "'") {
+		return mark("nothing may stand behind the closing quote: quote the whole text", hint)
+	}
+	return mark("quote the text: in braces, "+diag.Quote(here[col:col+1])+" ends what is not quoted", hint)
 }
+
+// closed reports whether a bracket ends here that is no part of the text behind the last key.
+func closed(front string, key int) bool {
+	if !strings.HasSuffix(front, "}") && !strings.HasSuffix(front, "]") {
+		return false
+	}
+	text := strings.TrimLeft(front[key+1:], " ")
+	return key < 0 || strings.IndexAny(text, "{[") <= 0
+}
+
+// firstWord is the key with which a text begins.
+var firstWord = regexp.MustCompile(`^[A-Za-z_]\w*`)
 
 // quoteHint returns the remedy for a value with a colon: the key whose colon stands at i, with the
 // value in quotes.
