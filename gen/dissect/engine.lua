@@ -60,12 +60,13 @@ end
 local function declare(prefix, items)
   for _, item in ipairs(items or {}) do
     local abbr = item.field and (item.field == "" and prefix or prefix .. "." .. item.field)
-    if item.k == "bits" then
+    for _, branch in ipairs(item.branches or {}) do declare(prefix, branch.items) end
+    if item.k == "bits" or item.k == "sized" or item.k == "if" then
       declare(prefix, item.items)
     elseif item.k == "int" then
       add(item, field_of(item, abbr, item.field == "" and "element" or item.field, base.DEC, names_of(item), nil, item.doc))
     elseif item.k == "text" or item.k == "value" then
-      add(item, ProtoField.string(abbr, item.field, base.NONE, item.doc))
+      add(item, ProtoField.string(abbr, item.field == "" and "element" or item.field, base.NONE, item.doc))
     elseif item.k == "address" then
       add(item, ProtoField.bytes(abbr, item.field, base.SPACE, item.doc))
     elseif item.k == "each" then
@@ -308,6 +309,56 @@ function read.pad(r, item)
   r.tree:add(f.padding, take(r, item.bytes * 8, "padding"))
 end
 
+-- there notes whether an optional field is there.
+local function there(r, item, v, at, out)
+  if v > 1 then wrong(at, "%s is there or not, %s is neither 1 nor 0", item.field, number(v)) end
+  r.there[out] = r.there[out] or {}
+  r.there[out][item.field] = v == 1
+end
+
+function read.present(r, item, out)
+  local at = r.at
+  local v, range = number_at(r, item, item.field)
+  r.tree:add(f.count, range, v % 2 ^ 32):append_text(" (" .. item.field .. ")")
+  there(r, item, v, at, out)
+end
+
+-- sized reads a region, in which the frame ends where it does.
+function read.sized(r, item, out)
+  local n, range = number_at(r, item, "a region")
+  r.tree:add(f.length, range, n % 2 ^ 32)
+  if n > r.finish - r.at then wrong(r.at, "a region has %s bytes, there are %d", number(n), r.finish - r.at) end
+  local finish = r.finish
+  r.finish = r.at + n
+  items(r, item.items, out)
+  if r.at < r.finish then wrong(r.at, "%d bytes behind the last item of a region", r.finish - r.at) end
+  r.finish = finish
+end
+
+-- An optional part is there because something said so, or because bytes remain.
+read["if"] = function(r, item, out)
+  local is = r.at < r.finish
+  if item.flagged then is = r.there[out] and r.there[out][item.field] end
+  if is then return items(r, item.items, out) end
+  out[item.field] = NONE
+end
+
+-- case reads the items that a tag says.
+function read.case(r, item, out)
+  local v = out
+  for _, step in ipairs(item.path) do v = v[step] end
+  if item.bool and v ~= 0 then v = 1 end
+  for _, x in ipairs(item.fields) do out[x] = NONE end
+  for _, branch in ipairs(item.branches) do
+    for _, code in ipairs(branch.values) do
+      if code == v then
+        for _, x in ipairs(branch.fields) do out[x] = nil end
+        return items(r, branch.items, out)
+      end
+    end
+  end
+end
+
 -- bits reads the items of a number.
 function read.bits(r, item, out)
   local at = r.at
@@ -315,7 +366,9 @@ function read.bits(r, item, out)
   if item.bits == 64 then word = raw end
   for _, x in ipairs(item.items) do
     local v = part(word, x)
-    if x.k == "const" then
+    if x.k == "present" then
+      there(r, x, v, at, out)
+    elseif x.k == "const" then
       r.tree:add(f.constant, range, v)
       if v ~= x.value then wrong(at, "a constant is %s, not %s", number(v), number(x.value)) end
     else
@@ -354,7 +407,22 @@ end
 
 function read.each(r, item, out)
   local list, tree = {}, r.tree
-  for i = 1, r.counts[item.field] or 0 do
+  local i = 0
+  while true do
+    if item.till then
+      need(r, item.till.bits / 8, "the end of " .. item.field)
+      if fixed(r.tvb(r.at, item.till.bits / 8), item.till) == item.till.value then
+        r.tree:add(f.constant, r.tvb(r.at, item.till.bits / 8), item.till.value)
+        r.at = r.at + item.till.bits / 8
+        break
+      end
+    elseif item.to_end then
+      if r.at >= r.finish then break end
+    elseif i >= (r.counts[item.field] or 0) then
+      break
+    end
+    i = i + 1
+    if item.most and i > item.most then wrong(r.at, "more than %d elements of %s", item.most, item.field) end
     local el, start = {}, r.at
     r.tree = tree:add(proto, r.tvb(start, 0), item.field .. " " .. i)
     items(r, item.items, el)
@@ -374,6 +442,9 @@ function read.text(r, item, out)
         break
       end
     end
+  elseif item.by == "whole" then
+    n = item.most
+    need(r, n, item.field)
   elseif item.by == "counted" then
     n = r.counts[item.field] or 0
     need(r, n, item.field)
@@ -540,7 +611,7 @@ end
 
 local function frame(tvb, pinfo, tree, at, total, m)
   local root = tree:add(proto, tvb(at, total))
-  local r = { tvb = tvb, at = at, begin = at, finish = at + total, tree = root, root = root, counts = {} }
+  local r = { tvb = tvb, at = at, begin = at, finish = at + total, tree = root, root = root, counts = {}, there = {} }
   local out = {}
   local fine, err = pcall(function()
     header(r)

@@ -194,13 +194,27 @@ func (w *writer) item(item model.WireItem) {
 		w.each(it)
 	case *model.WireBytes:
 		by := "rest"
-		if it.Nul {
+		if it.Whole {
+			by = "whole"
+		} else if it.Nul {
 			by = "nul"
 		} else if it.Count {
 			by = "counted"
 		}
 		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, doc = %s },`, quote(it.Field.Name),
 			path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, doc(it.Field))
+	case *model.WireSized:
+		w.block(fmt.Sprintf(`{ k = "sized", %s, items = {`, number(it.Number)), "} },", func() { w.items(it.Items) })
+	case *model.WireIf:
+		w.block(fmt.Sprintf(`{ k = "if", field = %s, flagged = %t, items = {`, quote(it.Field.Name), it.Flagged),
+			"} },", func() { w.items(it.Items) })
+	case *model.WirePresent:
+		if it.Field.Type.Kind != model.KindOptional {
+			w.refuse(item)
+		}
+		w.line(`{ k = "present", field = %s, %s },`, quote(it.Field.Name), number(it.Number))
+	case *model.WireCase:
+		w.choice(it)
 	case *model.WireAddress:
 		w.line(`{ k = "address", field = %s, bytes = %d, doc = %s },`, quote(it.Field.Name), it.Bytes, doc(it.Field))
 	case *model.WireValue:
@@ -224,10 +238,44 @@ func (w *writer) bit(item model.WireItem, in model.Number, shift, width int) {
 			doc(x.Field))
 	case *model.WireConst:
 		w.line(`{ k = "const", shift = %d, width = %d, value = %d, signed = %t },`, shift, width, x.Value, x.Signed)
+	case *model.WirePresent:
+		w.line(`{ k = "present", field = %s, shift = %d, width = %d },`, quote(x.Field.Name), shift, width)
 	case *model.WirePad:
 	default:
 		w.refuse(item)
 	}
+}
+
+// choice writes the branches of a tag, whose values are codes.
+func (w *writer) choice(it *model.WireCase) {
+	names := func(list []*model.Field) string {
+		var out []string
+		for _, f := range list {
+			out = append(out, quote(f.Name))
+		}
+		return strings.Join(out, ", ")
+	}
+	tag := []string{quote(it.Tag.Name)}
+	if it.Tag.Path != nil {
+		tag = nil
+		for _, step := range it.Tag.Path {
+			tag = append(tag, quote(step.Name))
+		}
+	}
+	w.block(fmt.Sprintf(`{ k = "case", path = { %s }, bool = %t, fields = { %s }, branches = {`,
+		strings.Join(tag, ", "), it.Tag.Type.Kind == model.KindBool, names(it.Fields)), "} },", func() {
+		for _, b := range it.Branches {
+			var values []string
+			for _, v := range b.Values {
+				if it.Tag.Type.Kind == model.KindEnum {
+					v = it.Tag.Type.Codes[v]
+				}
+				values = append(values, fmt.Sprint(v))
+			}
+			w.block(fmt.Sprintf("{ values = { %s }, fields = { %s }, items = {", strings.Join(values, ", "),
+				names(b.Fields)), "} },", func() { w.items(b.Items) })
+		}
+	})
 }
 
 // number writes how a number is written.
@@ -265,10 +313,21 @@ func (w *writer) each(it *model.WireEach) {
 	single := ""
 	if it.Field.Type.Elem.Kind != model.KindRecord {
 		for _, x := range it.Items {
-			if x, ok := x.(*model.WireInt); ok {
+			switch x := x.(type) {
+			case *model.WireInt:
 				single = ", single = " + quote(x.Field.Name)
+			case *model.WireBytes:
+				single = ", single = " + quote(x.Field.Name)
+			case *model.WireEach, *model.WireBits:
+				w.refuse(x)
 			}
 		}
+	}
+	if it.ToEnd {
+		single += fmt.Sprintf(", to_end = true, most = %d", it.Field.Type.Cap)
+	} else if it.Until != nil {
+		single += fmt.Sprintf(", till = { %s, value = %d }, most = %d", number(it.Until.Number), it.Until.Value,
+			it.Field.Type.Cap)
 	}
 	w.block(fmt.Sprintf(`{ k = "each", field = %s%s%s, items = {`, quote(it.Field.Name), path(it.Field),
 		single), "} },", func() { w.items(it.Items) })
