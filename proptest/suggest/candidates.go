@@ -89,6 +89,7 @@ func (g *guide) run(c *model.Check, r *run.Run, end bool) {
 			for st := range m.States {
 				if m.Name == i.Role.Name && m.States[st].Name == at[i.Name] {
 					g.state(role, st)
+					g.news(c, role, st)
 				}
 			}
 		}
@@ -99,6 +100,15 @@ func (g *guide) run(c *model.Check, r *run.Run, end bool) {
 func (g *guide) state(role, state int) {
 	for _, ev := range g.p.Roles[role].Events {
 		if ev.Kind == model.EventMessage || ev.Kind == model.EventCommand {
+			g.spots[spot{role, state, ev.Index}] = true
+		}
+	}
+}
+
+// news adds that a link is lost, if a check lets that happen.
+func (g *guide) news(c *model.Check, role, state int) {
+	for _, ev := range g.p.Roles[role].Events {
+		if ev.Kind == model.EventLost && c.Faults != nil {
 			g.spots[spot{role, state, ev.Index}] = true
 		}
 	}
@@ -157,8 +167,11 @@ func (g *guide) additions(s spot) []edit {
 		return e
 	}
 	var out []edit
-	if ev.Kind == model.EventMessage {
+	switch ev.Kind {
+	case model.EventMessage:
 		out = append(out, with(addIgnore, none, none), with(addDefer, none, none))
+	case model.EventLost:
+		out = append(out, with(addIgnore, none, none))
 	}
 	for _, send := range append([]int{none}, g.plain()...) {
 		for to := none; to < len(m.States); to++ {

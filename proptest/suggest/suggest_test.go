@@ -265,3 +265,33 @@ checks:
 		}
 	}
 }
+
+// TestLost: that a link is lost is an event that a state may be missing.
+func TestLost(t *testing.T) {
+	const spec = `protocol: asks
+messages: {ASK: , ANSWER: }
+roles:
+  client:
+    commands: {ask: }
+    initial: idle
+    states:
+      idle: {final: true, ask: {send: ASK, goto: waiting}, ANSWER: ignore, lost: {goto: gone}}
+      waiting:
+        ANSWER: {goto: idle}
+      gone: {final: true, ANSWER: ignore}
+  server:
+    initial: up
+    states:
+      up: {final: true, ASK: {send: ANSWER}}
+checks:
+  dies:
+    instances: {c: client, s: server}
+    faults: {crash: {s: 1}}
+    environment: {ask: {times: 2}}
+    quiet: c.idle || c.gone
+`
+	r := search(t, spec, Options{MaxEdits: 1})
+	if len(r.Suggestions) == 0 || !strings.Contains(string(r.Suggestions[0].Changes[0].New), "\n        lost: {goto: gone}\n") {
+		t.Errorf("%+v", r.Suggestions)
+	}
+}
