@@ -291,7 +291,8 @@ checks:
     quiet: c.idle || c.gone
 `
 	r := search(t, spec, Options{MaxEdits: 1})
-	if len(r.Suggestions) == 0 || !strings.Contains(string(r.Suggestions[0].Changes[0].New), "\n        lost: {goto: gone}\n") {
+	if len(r.Suggestions) == 0 ||
+		!strings.Contains(string(r.Suggestions[0].Changes[0].New), "\n        lost: {goto: gone}\n") {
 		t.Errorf("%+v", r.Suggestions)
 	}
 }
