@@ -74,13 +74,14 @@ func keyIndex(small, full *model.Type, i int) int {
 	return i
 }
 
-// machine writes what v is as a value of the full machine; dst is at its beginning already.
+// machine writes what v is as a value of the full machine; dst is at its beginning already. The variables and
+// monitors that a check adds come last, and the full machine has none.
 func (l lifter) machine(small, full *model.Machine, v, dst []int64) {
 	dst[0] = v[0]
 	for i, p := range small.Params {
 		l.value(p.Type, full.Params[i].Type, v[p.Offset:], dst[full.Params[i].Offset:])
 	}
-	for i, p := range small.Vars {
+	for i, p := range small.Vars[:len(full.Vars)] {
 		l.value(p.Type, full.Vars[i].Type, v[p.Offset:], dst[full.Vars[i].Offset:])
 	}
 	for i, t := range small.Timers {
@@ -89,7 +90,7 @@ func (l lifter) machine(small, full *model.Machine, v, dst []int64) {
 			dst[q.Offset+keyed(t.Keys, q.Keys, t.Count, n)] = v[t.Offset+n]
 		}
 	}
-	for i, p := range small.Parts {
+	for i, p := range small.Parts[:len(full.Parts)] {
 		q := full.Parts[i]
 		for n := range p.Count {
 			k := l.part(p, q, n)
