@@ -154,7 +154,7 @@ func TestReducedAgrees(t *testing.T) {
 	forEachCheck(t, func(t *testing.T, s *System) {
 		most := most
 		if s.Check.HasHostile() && !race.Long() {
-			most = min(most, 1000) // whoever sends anything takes a thousand steps in each of them
+			most = min(most, 100) // whoever sends anything takes a thousand steps in each of them
 		}
 		left := agrees(t, s, most)
 		if left == nil {
