@@ -96,17 +96,24 @@ func AppendEvent(b []byte, strs *Strings, ev Event) []byte {
 	return appendFields(append(b, ev.Event.Name...), strs, ev.Event.Fields, ev.Args, false)
 }
 
-// AppendEffect appends an effect as text.
+// AppendEffect appends an effect as text, as records have it: destinations are numbers.
 func AppendEffect(b []byte, strs *Strings, e *Effect) []byte {
+	return AppendEffectOf(b, strs, e, number)
+}
+
+func number(instance int) string { return strconv.Itoa(instance) }
+
+// AppendEffectOf is AppendEffect with a name for each destination.
+func AppendEffectOf(b []byte, strs *Strings, e *Effect, name func(instance int) string) []byte {
 	switch e.Kind {
 	case fsm.Send:
 		b = AppendMessage(append(b, "send "...), strs, e.Message, e.Slots)
-		return appendDest(b, e)
+		return appendDest(b, e, name)
 	case fsm.Report:
 		b = append(append(b, "report "...), e.Report.Name...)
 		return appendFields(b, strs, e.Report.Fields, e.Slots, false)
 	case fsm.Close:
-		return appendDest(append(b, "close"...), e)
+		return appendDest(append(b, "close"...), e, name)
 	}
 	word := "start "
 	if e.Kind == fsm.StopTimer {
@@ -123,14 +130,14 @@ func AppendEffect(b []byte, strs *Strings, e *Effect) []byte {
 	return b
 }
 
-func appendDest(b []byte, e *Effect) []byte {
+func appendDest(b []byte, e *Effect, name func(instance int) string) []byte {
 	switch {
 	case e.Dest == model.ToPeer:
 		return b
 	case e.To == int(fsm.Broadcast):
 		return append(b, " to all"...)
 	}
-	return strconv.AppendInt(append(b, " to "...), int64(e.To), 10)
+	return append(append(b, " to "...), name(e.To)...)
 }
 
 // AppendMachine appends a machine's state, parameters, variables, timers and parts.

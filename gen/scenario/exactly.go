@@ -233,7 +233,7 @@ func (w *world) outcome(before *stage.Configuration, t *stage.Taken, mv stage.Mo
 	}
 	w.out.WriteString(change(p.Machine, before.Values[t.Who], t.Value))
 	for k := range p.Effects {
-		fmt.Fprintf(&w.out, ", %s", interp.AppendEffect(nil, w.Strings, &p.Effects[k]))
+		fmt.Fprintf(&w.out, ", %s", interp.AppendEffectOf(nil, w.Strings, &p.Effects[k], w.name))
 	}
 	for _, at := range t.Gone {
 		fmt.Fprintf(&w.out, ", %s is lost: the channel to %s is full", t.Sends[at].Item.Message, w.name(t.Sends[at].To))

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
@@ -236,7 +237,12 @@ func (w *world) begin(name string) error {
 	return nil
 }
 
-func (w *world) name(i int) string { return w.check.Instances[i].Name }
+func (w *world) name(i int) string {
+	if i < 0 || i >= len(w.check.Instances) {
+		return strconv.Itoa(i) // nobody has this number
+	}
+	return w.check.Instances[i].Name
+}
 
 func (w *world) instance(name string) (int, error) {
 	i := slices.IndexFunc(w.check.Instances, func(x *model.Instance) bool { return x.Name == name })
@@ -514,7 +520,7 @@ func (w *world) print(before *stage.Configuration, t *stage.Taken, mv stage.Move
 	}
 	w.out.WriteString(change(p.Machine, before.Values[i], t.Value))
 	for k := range p.Effects {
-		fmt.Fprintf(&w.out, ", %s", interp.AppendEffect(nil, w.Strings, &p.Effects[k]))
+		fmt.Fprintf(&w.out, ", %s", interp.AppendEffectOf(nil, w.Strings, &p.Effects[k], w.name))
 	}
 	for _, at := range t.Gone {
 		fmt.Fprintf(&w.out, ", %s is lost: the channel to %s is full", t.Sends[at].Item.Message, w.name(t.Sends[at].To))

@@ -181,7 +181,7 @@ func TestNewsOfLinks(t *testing.T) {
 		{"three", "p[1] end from master", "", "only `up` and `lost` come from somebody"},
 		{"replies", "a lost", "a: lost  closed → over, report unlisted\n", ""},
 		{"hostile", "s[2] sayOther{text: \" from \"}",
-			"s[2]: sayOther{text: \" from \"}  here → waiting, send OTHER{text: \" from \"} to 0\n", ""},
+			"s[2]: sayOther{text: \" from \"}  here → waiting, send OTHER{text: \" from \"} to master\n", ""},
 	} {
 		got, err := run(c.check, c.line)
 		if got != c.want || (err == nil) != (c.err == "") || err != nil && !strings.Contains(err.Error(), c.err) {

@@ -67,6 +67,25 @@ func Dial(ctx context.Context, network, server string, cfg Config) (*Link, error
 // Address is the link's own address.
 func (l *Link) Address() Address { return l.tunnel.Local() }
 
+// LocalAddr returns this end's address in the IPX network, an Address.
+func (l *Link) LocalAddr() net.Addr { return l.Link.LocalAddr() }
+
+// RemoteAddr returns the address of a peer that is up or configured, by its number from 0; nil if there
+// is none.
+func (l *Link) RemoteAddr(peer int) net.Addr { return l.Link.RemoteAddr(peer) }
+
+// PeerAddr is RemoteAddr as an Address, which can be compared; false if there is no such peer.
+func (l *Link) PeerAddr(peer int) (Address, bool) { return l.Link.PeerAddr(peer) }
+
+// Add configures a peer, or finds it, and returns its number. It fails if all places are taken.
+func (l *Link) Add(a Address) (int, error) { return l.Link.Add(a) }
+
+// Drop ends a peer; Receive announces its loss. If it is heard again it comes up again.
+func (l *Link) Drop(peer int) { l.Link.Drop(peer) }
+
+// Stats returns what the link has counted so far.
+func (l *Link) Stats() Stats { return l.Link.Stats() }
+
 // Ping asks everybody in the network to answer; Config.OnEcho is told who does.
 func (l *Link) Ping() error { return l.tunnel.packet(l.tunnel.PingPacket(), Address{}) }
 

@@ -9,6 +9,7 @@ package raw
 
 import (
 	"fmt"
+	"net"
 
 	"github.com/parley-go/parley/runtime/transport/internal/dgram"
 	"github.com/parley-go/parley/runtime/transport/ipx"
@@ -41,6 +42,25 @@ type Link struct {
 
 // Address is the link's own address.
 func (l *Link) Address() ipx.Address { return l.address }
+
+// LocalAddr returns the link's own address, an ipx.Address.
+func (l *Link) LocalAddr() net.Addr { return l.Link.LocalAddr() }
+
+// RemoteAddr returns the address of a peer that is up or configured, by its number from 0; nil if there
+// is none.
+func (l *Link) RemoteAddr(peer int) net.Addr { return l.Link.RemoteAddr(peer) }
+
+// PeerAddr is RemoteAddr as an Address, which can be compared; false if there is no such peer.
+func (l *Link) PeerAddr(peer int) (ipx.Address, bool) { return l.Link.PeerAddr(peer) }
+
+// Add configures a peer, or finds it, and returns its number. It fails if all places are taken.
+func (l *Link) Add(a ipx.Address) (int, error) { return l.Link.Add(a) }
+
+// Drop ends a peer; Receive announces its loss. If it is heard again it comes up again.
+func (l *Link) Drop(peer int) { l.Link.Drop(peer) }
+
+// Stats returns what the link has counted so far.
+func (l *Link) Stats() ipx.Stats { return l.Link.Stats() }
 
 // Ping asks everybody in the network to answer; Config.OnEcho is told who does.
 // Links of this module and DOSBox's do; other IPX stacks need not.
