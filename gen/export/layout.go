@@ -122,7 +122,8 @@ func (l *layout) refuseWhole() {
 	case c.Faults != nil:
 		refuse("%s (leave them out of a copy of the check for Spin; `fsmgen check` looks at them)", faultWords(c))
 	case c.HasHostile():
-		refuse("hostile instances")
+		refuse("hostile instances, which send any message at any moment (`fsmgen check` looks at them; for Spin, " +
+			"leave `hostile` out of a copy of the check, and all keep to their roles)")
 	case c.Time != nil:
 		refuse("time")
 	case !c.Channel.Ordered:

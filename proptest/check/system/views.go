@@ -60,7 +60,7 @@ func (s *Machines) MoreThanMessages() string {
 	case s.Check.Faults != nil:
 		return "a check with faults"
 	case s.Check.HasHostile():
-		return "a check with a hostile instance"
+		return "a check with a hostile instance, which may send each of the others something else"
 	case s.Check.Time != nil:
 		return "a check that counts time"
 	case s.Check.Channel.Full != model.FullFault:
