@@ -15,7 +15,7 @@ func TestFloats(t *testing.T) {
 			t.Errorf("%v comes back as %v", float32(v), got)
 		}
 	}
-	if nan := MakeF64(math.NaN()); nan != nan || !math.IsNaN(nan.Float()) {
+	if nan, again := MakeF64(math.NaN()), MakeF64(math.NaN()); nan != again || !math.IsNaN(nan.Float()) {
 		t.Error("the bits of NaN are not equal to themselves")
 	}
 	if MakeF32(0) == MakeF32(float32(math.Copysign(0, -1))) {
