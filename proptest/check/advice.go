@@ -31,6 +31,10 @@ func (s *System) advice(o explore.Options, res *explore.Result) []string {
 		out = append(out, fmt.Sprintf("fewer instances: the check has %d, and each multiplies the configurations", n))
 	}
 	out = append(out, s.smaller()...)
+	if n := slices.Max(append(slices.Clone(res.Widest[:s.Own]), 0)); n > 1 {
+		out = append(out, fmt.Sprintf("a smaller `capacity`, now %d: %d messages were in one channel",
+			s.Check.Channel.Capacity, n))
+	}
 	switch {
 	case strings.Contains(res.Why, "memory"):
 		out = append(out, fmt.Sprintf("more memory: --max-memory, now %d MB", o.MaxBytes>>20))
