@@ -82,7 +82,7 @@ func TestOccurrences(t *testing.T) {
 	}
 	for name, want := range map[string]int{
 		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 4, "state done": 13,
-		"report cancelled": 3,
+		"report cancelled": 5,
 		"command change":   7, "role peer": 3, "instance a": 9,
 	} {
 		if count[name] != want {

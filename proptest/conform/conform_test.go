@@ -109,7 +109,7 @@ func explored(t *testing.T, walks map[string]*walk, p *model.Protocol, name stri
 		system.Claims = nil // only what is reached matters here
 		most := maxSearched
 		if c.HasHostile() && !race.Long() {
-			most /= 16 // a thousand steps in each, nearly all of the hostile instance
+			most /= 64 // a thousand steps in each, nearly all of the hostile instance
 		}
 		res, err := explore.Run(t.Context(), &system,
 			explore.Options{Checks: s.Checks, KeepGoing: true, MaxConfigurations: most})
