@@ -81,9 +81,9 @@ func TestOccurrences(t *testing.T) {
 		count[s.Kind.String()+" "+s.Name] = len(names.Occurrences(s.At))
 	}
 	for name, want := range map[string]int{
-		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 4, "state done": 14,
+		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 5, "state done": 14,
 		"report cancelled": 5,
-		"command change":   7, "role peer": 3, "instance a": 9,
+		"command change":   7, "role peer": 4, "instance a": 15,
 	} {
 		if count[name] != want {
 			t.Errorf("%s: %d places, not %d", name, count[name], want)
