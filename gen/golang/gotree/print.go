@@ -197,7 +197,7 @@ func stmt(s Stmt) *jen.Statement {
 	case *Var:
 		return jen.Var().Id(s.Name).Add(Code(s.Type))
 	case *If:
-		n := jen.If(some(simple(s.Init, head), head.expr(s.Cond, 0))...).Block(stmts(s.Then)...)
+		n := jen.If(some(simple(s.Init, head), head.expr(s.Cond, 0))...).Block(stmts(unbraced(s.Then))...)
 		if len(s.Else) == 0 {
 			return n
 		}

@@ -231,3 +231,40 @@ func width(e Expr) int {
 	})
 	return n
 }
+
+// unbraced takes the braces from the last statement of a list, where its names are free there, too.
+func unbraced(list []Stmt) []Stmt {
+	n := len(list) - 1
+	if n < 0 {
+		return list
+	}
+	last, ok := list[n].(*Braces)
+	if !ok {
+		return list
+	}
+	taken := declared(list[:n])
+	for name := range declared(last.Body) {
+		if taken[name] {
+			return list
+		}
+	}
+	return append(list[:n:n], last.Body...)
+}
+
+// declared lists the names that statements declare in their own scope.
+func declared(list []Stmt) map[string]bool {
+	names := map[string]bool{}
+	for _, s := range list {
+		switch s := s.(type) {
+		case *Var:
+			names[s.Name] = true
+		case *Assign:
+			for _, x := range s.Left {
+				if id, ok := x.(Name); ok && s.Op == ":=" {
+					names[id.Name] = true
+				}
+			}
+		}
+	}
+	return names
+}

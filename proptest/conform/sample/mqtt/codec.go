@@ -313,18 +313,16 @@ func decodeConnect(b []byte, at int, m *ConnectMessage) wire.Error {
 		}
 		count3x := uint64(binary.BigEndian.Uint16(b[at:]))
 		at += 2
-		{
-			if count3x > uint64(len(b)-at) {
-				return wire.Error{Message: "CONNECT", Field: "will.message", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count3x, 1<<32))}
-			}
-			end := at + int(count3x)
-			text := b[at:end]
-			if len(text) > 128 {
-				return wire.Error{Message: "CONNECT", Field: "will.message", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
-			}
-			m.Will.Value.Message.Len = uint8(copy(m.Will.Value.Message.Data[:], text))
-			at = end
+		if count3x > uint64(len(b)-at) {
+			return wire.Error{Message: "CONNECT", Field: "will.message", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count3x, 1<<32))}
 		}
+		end := at + int(count3x)
+		text := b[at:end]
+		if len(text) > 128 {
+			return wire.Error{Message: "CONNECT", Field: "will.message", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
+		}
+		m.Will.Value.Message.Len = uint8(copy(m.Will.Value.Message.Data[:], text))
+		at = end
 	}
 	if m.User.Present {
 		if len(b) < at+2 {
@@ -332,18 +330,16 @@ func decodeConnect(b []byte, at int, m *ConnectMessage) wire.Error {
 		}
 		count4x := uint64(binary.BigEndian.Uint16(b[at:]))
 		at += 2
-		{
-			if count4x > uint64(len(b)-at) {
-				return wire.Error{Message: "CONNECT", Field: "user", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count4x, 1<<32))}
-			}
-			end := at + int(count4x)
-			text := b[at:end]
-			if len(text) > 64 {
-				return wire.Error{Message: "CONNECT", Field: "user", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 64}
-			}
-			m.User.Value.Len = uint8(copy(m.User.Value.Data[:], text))
-			at = end
+		if count4x > uint64(len(b)-at) {
+			return wire.Error{Message: "CONNECT", Field: "user", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count4x, 1<<32))}
 		}
+		end := at + int(count4x)
+		text := b[at:end]
+		if len(text) > 64 {
+			return wire.Error{Message: "CONNECT", Field: "user", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 64}
+		}
+		m.User.Value.Len = uint8(copy(m.User.Value.Data[:], text))
+		at = end
 	}
 	if m.Password.Present {
 		if len(b) < at+2 {
@@ -351,18 +347,16 @@ func decodeConnect(b []byte, at int, m *ConnectMessage) wire.Error {
 		}
 		count5x := uint64(binary.BigEndian.Uint16(b[at:]))
 		at += 2
-		{
-			if count5x > uint64(len(b)-at) {
-				return wire.Error{Message: "CONNECT", Field: "password", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count5x, 1<<32))}
-			}
-			end := at + int(count5x)
-			text := b[at:end]
-			if len(text) > 64 {
-				return wire.Error{Message: "CONNECT", Field: "password", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 64}
-			}
-			m.Password.Value.Len = uint8(copy(m.Password.Value.Data[:], text))
-			at = end
+		if count5x > uint64(len(b)-at) {
+			return wire.Error{Message: "CONNECT", Field: "password", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count5x, 1<<32))}
 		}
+		end := at + int(count5x)
+		text := b[at:end]
+		if len(text) > 64 {
+			return wire.Error{Message: "CONNECT", Field: "password", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 64}
+		}
+		m.Password.Value.Len = uint8(copy(m.Password.Value.Data[:], text))
+		at = end
 	}
 	if len(b) > at {
 		return wire.Error{Message: "CONNECT", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -409,30 +403,24 @@ func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error
 			return dst, wire.Error{Message: "CONNECT", Field: "will.message", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Will.Value.Message.Len), Limit: 128}
 		}
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Will.Value.Message.Len))
-		{
-			text := m.Will.Value.Message.Data[:min(int(m.Will.Value.Message.Len), 128)]
-			dst = append(dst, text...)
-		}
+		text := m.Will.Value.Message.Data[:min(int(m.Will.Value.Message.Len), 128)]
+		dst = append(dst, text...)
 	}
 	if m.User.Present {
 		if int(m.User.Value.Len) > 64 {
 			return dst, wire.Error{Message: "CONNECT", Field: "user", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.User.Value.Len), Limit: 64}
 		}
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.User.Value.Len))
-		{
-			text := m.User.Value.Data[:min(int(m.User.Value.Len), 64)]
-			dst = append(dst, text...)
-		}
+		text := m.User.Value.Data[:min(int(m.User.Value.Len), 64)]
+		dst = append(dst, text...)
 	}
 	if m.Password.Present {
 		if int(m.Password.Value.Len) > 64 {
 			return dst, wire.Error{Message: "CONNECT", Field: "password", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Password.Value.Len), Limit: 64}
 		}
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Password.Value.Len))
-		{
-			text := m.Password.Value.Data[:min(int(m.Password.Value.Len), 64)]
-			dst = append(dst, text...)
-		}
+		text := m.Password.Value.Data[:min(int(m.Password.Value.Len), 64)]
+		dst = append(dst, text...)
 	}
 	return dst, wire.Error{}
 }

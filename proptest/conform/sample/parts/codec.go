@@ -384,23 +384,21 @@ func decodeFlags(b []byte, m *FlagsMessage) wire.Error {
 				m.B.Value.X = v
 			}
 			at++
-			{
-				v, n := wire.LEB128(b[at:], 64, false)
-				if n <= 0 {
-					return wire.BadVarint("FLAGS", "b.y", b, at, n)
-				}
-				{
-					v := wire.Unzigzag(v)
-					if v > 100 {
-						return wire.Error{Message: "FLAGS", Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
-					}
-					if v < -100 {
-						return wire.Error{Message: "FLAGS", Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
-					}
-					m.B.Value.Y = int8(v)
-				}
-				at += n
+			v, n := wire.LEB128(b[at:], 64, false)
+			if n <= 0 {
+				return wire.BadVarint("FLAGS", "b.y", b, at, n)
 			}
+			{
+				v := wire.Unzigzag(v)
+				if v > 100 {
+					return wire.Error{Message: "FLAGS", Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
+				}
+				if v < -100 {
+					return wire.Error{Message: "FLAGS", Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
+				}
+				m.B.Value.Y = int8(v)
+			}
+			at += n
 		}
 		if len(b) < at+1 {
 			return wire.Error{Message: "FLAGS", Field: "c", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
@@ -411,14 +409,12 @@ func decodeFlags(b []byte, m *FlagsMessage) wire.Error {
 		m.C.Present = b[at] != 0
 		at++
 		if m.C.Present {
-			{
-				text, end := b[at:], len(b)
-				if len(text) > 10 {
-					return wire.Error{Message: "FLAGS", Field: "c", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 10}
-				}
-				m.C.Value.Len = uint8(copy(m.C.Value.Data[:], text))
-				at = end
+			text, end := b[at:], len(b)
+			if len(text) > 10 {
+				return wire.Error{Message: "FLAGS", Field: "c", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 10}
 			}
+			m.C.Value.Len = uint8(copy(m.C.Value.Data[:], text))
+			at = end
 		}
 		if len(b) > at {
 			return wire.Error{Message: "FLAGS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -495,10 +491,8 @@ func encodeFlags(dst []byte, start int, m *FlagsMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, byte(ordinal(m.C.Present)))
 		if m.C.Present {
-			{
-				text := m.C.Value.Data[:min(int(m.C.Value.Len), 10)]
-				dst = append(dst, text...)
-			}
+			text := m.C.Value.Data[:min(int(m.C.Value.Len), 10)]
+			dst = append(dst, text...)
 		}
 	}
 	if n := len(dst) - sizeAt1 - 1; uint64(n) > 268435455 {
