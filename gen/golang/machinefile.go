@@ -24,7 +24,7 @@ func (g *gen) machineFields(s *jen.Group, r *types.Machine) {
 	}
 	for i, v := range r.M.Vars {
 		doc := v.Doc
-		if v.Kept && r.Part == nil {
+		if v.Kept {
 			doc = strings.TrimSuffix("kept over a crash: write it down before its step sends; "+doc, "; ")
 		}
 		line(r.Vars[i], g.Typ(v.Type, "").X, doc)

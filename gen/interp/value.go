@@ -110,16 +110,27 @@ func (x *Eval) keyFrame(p *model.Part, index, more int) []int64 {
 var noPlace diag.Span
 
 // Restarted is the value with which a machine begins anew after a crash: begin, with the variables of
-// old that are kept, and what its monitors know.
+// old that are kept, those of its parts too, and what its monitors know.
 func Restarted(m *model.Machine, begin, old Value) Value {
 	v := slices.Clone(begin)
+	keep(m, old, v)
+	return v
+}
+
+// keep copies the variables of a machine and of its parts that are kept, and what its monitors know.
+func keep(m *model.Machine, from, to Value) {
 	for _, d := range m.Vars {
 		if d.Kept {
-			copy(v[d.Offset:d.Offset+d.Type.Slots()], old[d.Offset:])
+			copy(to[d.Offset:d.Offset+d.Type.Slots()], from[d.Offset:])
 		}
 	}
-	monitors(m, old, v)
-	return v
+	for _, p := range m.Parts {
+		for i := 0; i < p.Count && !p.Monitor; i++ {
+			at := p.Offset + i*p.Machine.Size
+			keep(p.Machine, from[at:], to[at:])
+		}
+	}
+	monitors(m, from, to)
 }
 
 // monitors copies what the monitors of a machine know.

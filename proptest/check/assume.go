@@ -296,12 +296,7 @@ func (s *System) keptWords() (out []string) {
 		if i >= len(f.Restart) || f.Restart[i] == 0 || f.CrashAll == 0 && f.Crash[i] == 0 {
 			continue
 		}
-		var kept []string
-		for _, v := range p.Role.Vars {
-			if v.Kept {
-				kept = append(kept, p.Inst.Name+"."+v.Name)
-			}
-		}
+		kept := keptIn(p.Role, p.Inst.Name)
 		text := p.Inst.Name + " then has lost all its variables"
 		if len(kept) > 0 {
 			text = "what is kept is written down before a step sends anything: " + diag.And(kept) +
@@ -311,6 +306,21 @@ func (s *System) keptWords() (out []string) {
 			}
 		}
 		out = append(out, text)
+	}
+	return out
+}
+
+// keptIn lists the variables of a machine and of its parts that are kept, by their names in claims.
+func keptIn(m *model.Machine, name string) (out []string) {
+	for _, v := range m.Vars {
+		if v.Kept && v.Ghost == model.NoGhost {
+			out = append(out, name+"."+v.Name)
+		}
+	}
+	for _, p := range m.Parts {
+		if !p.Monitor {
+			out = append(out, keptIn(p.Machine, name+"."+p.Name)...)
+		}
 	}
 	return out
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/fsmtest/stepper"
 	"github.com/parley-go/parley/runtime/world"
 )
 
@@ -184,3 +185,7 @@ func reason(r fsm.Runner, res fsm.Result) string {
 	}
 	return ", which handles nothing"
 }
+
+// Keep copies what a machine keeps over a crash: fields of a machine from another of its type, as [stepper.Keep]
+// does.
+func Keep(to, from any, fields ...string) { stepper.Keep(to, from, fields...) }

@@ -188,20 +188,15 @@ func (s *source) check(p *model.Protocol, c *model.Check) error {
 		if err != nil {
 			return err
 		}
-		var args, keep []string
+		var args []string
 		for i, v := range values {
 			args = append(args, api.Value(role.Params[i].Type, strs, v))
 			s.text = s.text || strings.Contains(args[i], "text(")
 		}
-		for _, x := range role.Vars {
-			if x.Kept {
-				keep = append(keep, fmt.Sprintf("%q", gotest.Member(role, x.Name)))
-			}
-		}
 		_, function := api.Runner(role.Name)
 		fmt.Fprintf(&s.made, "\tr%d := made(%s.%s(%s))\n", s.machines, pkg, function, strings.Join(args, ", "))
 		s.list = append(s.list, fmt.Sprintf("\t\tstepper.Machine{Runner: r%[1]d, Value: &r%[1]d.Machine, "+
-			"Keep: []string{%[2]s}},\n", s.machines, strings.Join(keep, ", ")))
+			"Keep: []string{%[2]s}},\n", s.machines, strings.Join(gotest.Kept(role), ", ")))
 		s.machines++
 	}
 	return nil

@@ -328,13 +328,31 @@ func (w *writer) restart(i int, made string) string {
 		return ""
 	}
 	v, role := w.vars[i], w.role(w.check.Instances[i].Role.Name)
-	var old, kept string
-	for _, x := range role.Vars {
+	fields := Kept(role)
+	if len(fields) == 0 {
+		return fmt.Sprintf(", Restart: func() { *%s = *%s }", v, made)
+	}
+	return fmt.Sprintf(", Restart: func() {\nold := %s.Machine\n*%[1]s = *%s\nfsmtest.Keep(&%[1]s.Machine, &old, %s)\n}",
+		v, made, strings.Join(fields, ", "))
+}
+
+// Kept lists the fields of a generated machine that survive a crash, as Go texts for [fsmtest.Keep]: what is
+// kept of it and of its parts, and its monitors.
+func Kept(m *model.Machine) (out []string) {
+	for _, x := range m.Vars {
 		if x.Kept {
-			old = "old := " + v + ".Machine\n"
-			name := Member(role, x.Name)
-			kept += fmt.Sprintf("%s.Machine.%s = old.%[2]s\n", v, name)
+			out = append(out, strconv.Quote(Member(m, x.Name)))
 		}
 	}
-	return fmt.Sprintf(", Restart: func() {\n%s*%s = *%s\n%s}", old, v, made, kept)
+	for _, p := range m.Parts {
+		name := Member(m, p.Name)
+		if p.Monitor {
+			out = append(out, strconv.Quote(name))
+			continue
+		}
+		for _, x := range Kept(p.Machine) {
+			out = append(out, strconv.Quote(name+"."+strings.Trim(x, `"`)))
+		}
+	}
+	return out
 }

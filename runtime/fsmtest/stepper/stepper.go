@@ -10,6 +10,7 @@ import (
 	"io"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/runtime/fsm"
 )
@@ -19,7 +20,7 @@ type Machine struct {
 	Runner fsm.Commander
 	// Value points to the machine inside the runner, a comparable struct.
 	Value any
-	// Keep names its fields that survive a restart.
+	// Keep names its fields that survive a restart, as [Keep] takes them.
 	Keep []string
 }
 
@@ -137,13 +138,33 @@ func (s *stepped) answer(q *Request) (a Answer) {
 	return a
 }
 
+// Keep copies fields of a machine from another of its type; both are pointers. A field of a part has the part's
+// before it, as in "Way.At"; of a keyed part all instances are meant.
+func Keep(to, from any, fields ...string) {
+	for _, f := range fields {
+		keep(reflect.ValueOf(to).Elem(), reflect.ValueOf(from).Elem(), strings.Split(f, "."))
+	}
+}
+
+func keep(to, from reflect.Value, path []string) {
+	switch {
+	case len(path) == 0:
+		to.Set(from)
+	case to.Kind() == reflect.Array:
+		for i := range to.Len() {
+			keep(to.Index(i), from.Index(i), path)
+		}
+	default:
+		keep(to.FieldByName(path[0]), from.FieldByName(path[0]), path[1:])
+	}
+}
+
 // restart makes the machine that of the beginning, but for what it keeps of a value.
 func (s *stepped) restart(from int) {
-	old := reflect.ValueOf(s.values[from])
+	old := reflect.New(s.value.Type())
+	old.Elem().Set(reflect.ValueOf(s.values[from]))
 	s.value.Set(reflect.ValueOf(s.values[0]))
-	for _, name := range s.Keep {
-		s.value.FieldByName(name).Set(old.FieldByName(name))
-	}
+	Keep(s.value.Addr().Interface(), old.Interface(), s.Keep...)
 }
 
 // step gives the machine the event.

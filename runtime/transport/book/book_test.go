@@ -139,7 +139,7 @@ func TestAddresses(t *testing.T) {
 		if err := l.Flush(); err != nil {
 			t.Fatal(err)
 		}
-		b := datagram(t, original, 556)
+		b := datagram(t, original, 968)
 		sum := binary.LittleEndian.Uint32(b[8:])
 		copy(b[8:], make([]byte, 4))
 		if got := binary.LittleEndian.Uint32(b[12:]); sum != crc32.ChecksumIEEE(b) || got != id+2 {
