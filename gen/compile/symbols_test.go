@@ -20,11 +20,6 @@ func table(t *testing.T, file string) *symbols.Table {
 	return names
 }
 
-func textAt(t *testing.T, at diag.Span) string {
-	t.Helper()
-	return textIn(linesOf(t, at.File), at)
-}
-
 func linesOf(t *testing.T, file string) []string {
 	t.Helper()
 	text, err := os.ReadFile(file)

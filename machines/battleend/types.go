@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "5ded6e5ec9683557326d97208f12941a5c7b653fd4c3eea71ba71f91f3191c84"
+const hash = "c3e5d5b6d05b83cbe5ff0248df228d5cd65dd80f257dc6433d7713a78f9cd0dc"
 
 // The constants of the specification that its machines use.
 const (

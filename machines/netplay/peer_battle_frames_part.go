@@ -38,7 +38,7 @@ func (m *BattleFramesPart) commandBegin(fx *Effects, agreed Delay) bool {
 	if m.State != BattleFramesStateStopped {
 		return false
 	}
-	// specs/battle-end/frames.yaml:51
+	// specs/battle-end/frames.yaml:53
 	m.Delay = agreed
 	m.Buffered = Buffered(agreed)
 	m.State = BattleFramesStateChecksumDue
@@ -50,7 +50,7 @@ func (m *BattleFramesPart) commandChecksum(fx *Effects, crc Crc) bool {
 	if m.State != BattleFramesStateChecksumDue {
 		return false
 	}
-	// specs/battle-end/frames.yaml:55
+	// specs/battle-end/frames.yaml:57
 	fx.send(MessageChecksum).Checksum = ChecksumMessage{Frame: m.Now, Crc: crc}
 	if !m.Own.add(crc) {
 		return false
@@ -64,13 +64,13 @@ func (m *BattleFramesPart) commandInput(fx *Effects, bits Input) bool {
 	if m.State != BattleFramesStateInputDue {
 		return false
 	}
-	// specs/battle-end/frames.yaml:59
+	// specs/battle-end/frames.yaml:61
 	if m.Buffered == 0 {
 		fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
 		m.State = BattleFramesStateInputSent
 		return true
 	}
-	// specs/battle-end/frames.yaml:60
+	// specs/battle-end/frames.yaml:62
 	if int64(m.Now) < int64(m.Delay) {
 		fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
 		fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesSimulate, framesSimulate: battleWaitingFramesSimulateFields{frame: m.Now}})
@@ -82,7 +82,7 @@ func (m *BattleFramesPart) commandInput(fx *Effects, bits Input) bool {
 		m.State = BattleFramesStateChecksumDue
 		return true
 	}
-	// specs/battle-end/frames.yaml:61
+	// specs/battle-end/frames.yaml:63
 	holds := m.Heard.Len > 0
 	if holds {
 		if m.Own.Len == 0 {
@@ -103,7 +103,7 @@ func (m *BattleFramesPart) commandInput(fx *Effects, bits Input) bool {
 		m.State = BattleFramesStateChecksumDue
 		return true
 	}
-	// specs/battle-end/frames.yaml:66
+	// specs/battle-end/frames.yaml:68
 	fx.send(MessageBattleinput).Battleinput = BattleinputMessage{Bits: bits}
 	frame := int64(m.Now) - int64(m.Delay)
 	if frame < 0 {
@@ -119,10 +119,10 @@ func (m *BattleFramesPart) commandInput(fx *Effects, bits Input) bool {
 func (m *BattleFramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bool {
 	switch m.State {
 	case BattleFramesStateStopped:
-		// specs/battle-end/frames.yaml:52
+		// specs/battle-end/frames.yaml:54
 		return false
 	case BattleFramesStateChecksumDue, BattleFramesStateInputDue, BattleFramesStateInputSent:
-		// specs/battle-end/frames.yaml:87 the next one, and not too far ahead
+		// specs/battle-end/frames.yaml:89 the next one, and not too far ahead
 		if int64(frame) == max(0, int64(m.Now)-int64(m.Delay))+int64(m.Heard.Len) && int64(frame) <= int64(m.Now)+int64(m.Delay)+1 {
 			if !m.Heard.add(crc) {
 				return false
@@ -130,10 +130,10 @@ func (m *BattleFramesPart) receiveChecksum(fx *Effects, frame Frame, crc Crc) bo
 			fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesHeardChecksum, framesHeardChecksum: battleWaitingFramesHeardChecksumFields{frame: frame, crc: crc}})
 			return true
 		}
-		// specs/battle-end/frames.yaml:91 one out of the window does not count
+		// specs/battle-end/frames.yaml:93 one out of the window does not count
 		return true
 	case BattleFramesStateLost:
-		// specs/battle-end/frames.yaml:77
+		// specs/battle-end/frames.yaml:79
 		return true
 	}
 	return false
@@ -154,18 +154,18 @@ func (m *BattleFramesPart) onBattleinput(fx *Effects, bits Input) bool {
 func (m *BattleFramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 	switch m.State {
 	case BattleFramesStateStopped:
-		// specs/battle-end/frames.yaml:52
+		// specs/battle-end/frames.yaml:54
 		return false
 	case BattleFramesStateChecksumDue, BattleFramesStateInputDue:
-		// specs/battle-end/frames.yaml:82
+		// specs/battle-end/frames.yaml:84
 		if int64(m.Buffered) < 2*int64(m.Delay)+2 {
 			return m.onBattleinput(fx, bits)
 		}
-		// specs/battle-end/frames.yaml:83
+		// specs/battle-end/frames.yaml:85
 		// refused: the other side cannot be further ahead
 		return false
 	case BattleFramesStateInputSent:
-		// specs/battle-end/frames.yaml:70
+		// specs/battle-end/frames.yaml:72
 		holds := m.Heard.Len > 0
 		if holds {
 			if m.Own.Len == 0 {
@@ -185,7 +185,7 @@ func (m *BattleFramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 			m.State = BattleFramesStateChecksumDue
 			return true
 		}
-		// specs/battle-end/frames.yaml:73
+		// specs/battle-end/frames.yaml:75
 		frame := int64(m.Now) - int64(m.Delay)
 		if frame < 0 {
 			return false
@@ -195,7 +195,7 @@ func (m *BattleFramesPart) receiveBattleinput(fx *Effects, bits Input) bool {
 		fx.battleQueue = append(fx.battleQueue, battleWaiting{kind: battleWaitingFramesFinished})
 		return true
 	case BattleFramesStateLost:
-		// specs/battle-end/frames.yaml:77
+		// specs/battle-end/frames.yaml:79
 		return true
 	}
 	return false

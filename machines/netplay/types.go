@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "d0083d474ce25c9b25b4a32e08e4c2a7905a27521415606e38ad97522d1e3b99"
+const hash = "f42b749423c93009b99e29b7512f9152fc7bc71a495e97d6fde9a7d0c9531043"
 
 // The constants of the specification that its machines use.
 const (

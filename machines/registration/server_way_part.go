@@ -27,7 +27,7 @@ func (v ServerWayState) String() string { return fsm.Name(serverWayStateNames[:]
 type ServerWayPart struct {
 	State  ServerWayState
 	Page   Url           // of the file that says where the script is
-	At     Url           // where the script is, by the configuration or by the file
+	At     Url           // kept over a crash: write it down before its step sends; where the script is, by the configuration or by the file
 	Peer   fsm.Peer      // who is asked
 	Looked bool          // the file has been asked this time
 	Found  Optional[Url] // what the file says

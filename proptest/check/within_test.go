@@ -370,7 +370,7 @@ func timedSpec(r *rand.Rand) string {
 			"!empty(b -> a) || "+x+".s2", x+".n == 2", x+".n == 1 && "+y+".n == 1", x+".n > 0 && "+y+".n > 0")
 	}
 	for i := range 5 {
-		w.line("      c%d: {leadsTo: %q, when: %q, within: %d}", i, condition(), condition(), 10+r.IntN(70))
+		w.line("      c%d: {leadsTo: %q, when: %q, within: %d}", i, condition(), condition(), 20+r.IntN(80))
 	}
 	return w.String()
 }

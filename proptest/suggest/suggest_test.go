@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/race"
 )
 
@@ -114,7 +115,8 @@ func TestRecovers(t *testing.T) {
 		if !whole && slices.Contains(slow, h.state+" "+h.event) || i%race.Draws(2, 1) != 0 {
 			continue
 		}
-		r := search(t, text[:h.from]+text[h.to:], Options{MaxEdits: 1})
+		// No edit makes a report, so what programs hear is left out.
+		r := search(t, text[:h.from]+text[h.to:], Options{MaxEdits: 1, Only: check.Only{"pair", "stranger"}})
 		if r.Passes {
 			passes++
 			continue
