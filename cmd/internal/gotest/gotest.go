@@ -332,8 +332,8 @@ func (w *writer) restart(i int, made string) string {
 	if len(fields) == 0 {
 		return fmt.Sprintf(", Restart: func() { *%s = *%s }", v, made)
 	}
-	return fmt.Sprintf(", Restart: func() {\nold := %s.Machine\n*%[1]s = *%s\nfsmtest.Keep(&%[1]s.Machine, &old, %s)\n}",
-		v, made, strings.Join(fields, ", "))
+	return fmt.Sprintf(", Restart: func() {\nold := %s.Machine\n*%[1]s = *%s\n"+
+		"fsmtest.Keep(&%[1]s.Machine, &old, %s)\n}", v, made, strings.Join(fields, ", "))
 }
 
 // Kept lists the fields of a generated machine that survive a crash, as Go texts for [fsmtest.Keep]: what is
