@@ -180,7 +180,7 @@ func TestDeadIsNeverRead(t *testing.T) {
 	race.Skip(t)
 	all, left := 0, 0
 	forEachCheck(t, func(t *testing.T, s *System) {
-		most := uint64(race.Draws(400, 4000))
+		most := uint64(race.Draws(150, 4000))
 		if s.Check.HasHostile() && !race.Long() {
 			most = 50 // whoever sends anything takes a thousand steps in each of them
 		}
@@ -191,7 +191,7 @@ func TestDeadIsNeverRead(t *testing.T) {
 		t.Errorf("%d of %d configurations are left in all checks of the specifications", left, all)
 	}
 	all, left = 0, 0
-	forEachDrawn(t, race.Draws(300, 750), func(_ int, s *System) {
+	forEachDrawn(t, race.Draws(120, 750), func(_ int, s *System) {
 		a, l := s.sameWithoutDead(t, 3000)
 		all, left = all+a, left+l
 	})

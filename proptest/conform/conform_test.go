@@ -16,7 +16,7 @@ import (
 
 // maxSearched is how many configurations of a check are searched for local
 // values. With the race detector, which finds nothing in values, few will do.
-var maxSearched = map[bool]uint64{false: uint64(race.Draws(1<<11, 1<<20)), true: 1 << 12}[race.Enabled]
+var maxSearched = map[bool]uint64{false: uint64(race.Draws(1<<9, 1<<20)), true: 1 << 12}[race.Enabled]
 
 // maxCrossed is how many local values of a check are given every event, also those
 // that cannot happen there.

@@ -25,7 +25,7 @@ func TestCampaigns(t *testing.T) {
 			files = append(files, target.Spec)
 		}
 	}
-	each := race.Draws(3, 20)
+	each := race.Draws(1, 20)
 	if race.Enabled {
 		each = 2 // enough for two workers to meet
 	}

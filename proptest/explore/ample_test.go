@@ -146,7 +146,7 @@ func outline(r *Result) string {
 // TestAmpleAgainstPlain: whatever orders of steps are left out, the same things go wrong, and every
 // step that can be taken is.
 func TestAmpleAgainstPlain(t *testing.T) {
-	rounds := uint64(race.Draws(500, 2500))
+	rounds := uint64(race.Draws(300, 2500))
 	if testing.Short() || race.Enabled { // it decides; concurrency has tests of its own
 		rounds = 500
 	}

@@ -60,7 +60,7 @@ func (n *naive) afterwards(steps []naiveStep, x, y naiveStep) (out []string) {
 
 // TestConfluentAgainstNaive tries all pairs of steps of small systems everywhere.
 func TestConfluentAgainstNaive(t *testing.T) {
-	rounds := uint64(3000)
+	rounds := uint64(race.Draws(1000, 3000))
 	if testing.Short() || race.Enabled { // it decides; concurrency has tests of its own
 		rounds = 300
 	}

@@ -13,7 +13,7 @@ import (
 // TestFairRunsAgainstNaive decides every claim about runs of thousands of small
 // systems in both ways, and follows every counterexample: it must be a fair run.
 func TestFairRunsAgainstNaive(t *testing.T) {
-	rounds := uint64(3000)
+	rounds := uint64(race.Draws(1000, 3000))
 	if testing.Short() || race.Enabled { // it decides; concurrency has tests of its own
 		rounds = 500
 	}

@@ -523,7 +523,7 @@ func TestAgainstWorld(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := x.compare(t, bound(300, 1<<20))
+		n, err := x.compare(t, bound(120, 1<<20))
 		least := 50
 		if p.Checks[0].HasHostile() {
 			least = 5 // what it sends is never under way
@@ -655,7 +655,7 @@ func shippedChecks(t *testing.T, visit func(name string, p *model.Protocol, c *m
 
 // TestShippedAgainstWorld compares the nearest configurations of each shipped check.
 func TestShippedAgainstWorld(t *testing.T) {
-	most := bound(30, 700)
+	most := bound(15, 700)
 	checks, all := 0, 0
 	shippedChecks(t, func(name string, p *model.Protocol, c *model.Check) {
 		x, err := compared(p, c, nil)
