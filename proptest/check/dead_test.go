@@ -191,7 +191,7 @@ func TestDeadIsNeverRead(t *testing.T) {
 		t.Errorf("%d of %d configurations are left in all checks of the specifications", left, all)
 	}
 	all, left = 0, 0
-	forEachDrawn(t, race.Draws(120, 750), func(_ int, s *System) {
+	forEachDrawn(t, race.Draws(300, 750), func(_ int, s *System) {
 		a, l := s.sameWithoutDead(t, 3000)
 		all, left = all+a, left+l
 	})
