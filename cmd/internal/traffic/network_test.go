@@ -125,6 +125,8 @@ func (l tap) Send(peer int, frame []byte) error {
 		}
 		p.to = udpAddr(a)
 	}
+	l.g.mu.Lock() // packets arrive in the order of the capture
+	defer l.g.mu.Unlock()
 	for range l.g.capture(p) {
 		if err := l.NodeLink.Send(peer, frame); err != nil {
 			return err
@@ -135,8 +137,6 @@ func (l tap) Send(peer int, frame []byte) error {
 
 // capture writes a packet down, unless it is lost before, and returns how often it arrives.
 func (g *game) capture(p packet) (times int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
 	if g.random.Float64() < g.loss {
 		return 0
 	}
