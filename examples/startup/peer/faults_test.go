@@ -39,10 +39,11 @@ func TestMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var n mem.Network
 		next := mem.Address(7)
-		life(newTable(t, func() (Link, error) { // addresses that neither rise nor fall
+		x := newTable(t, func() (Link, error) { // addresses that neither rise nor fall
 			next = next * 31 % 101
 			return join(&n, next)
-		}))
+		})
+		life(x, x.kill)
 	})
 }
 
@@ -122,6 +123,7 @@ func newWorld(t *testing.T, seed uint64) *world {
 		w.links = append(w.links, bad)
 		return impaired{bad, l.Self()}, nil
 	})
+	w.silence = 1500 * time.Millisecond
 	return w
 }
 

@@ -93,7 +93,6 @@ func newTown(t *testing.T) *town {
 		w.inner, w.books = append(w.inner, l), append(w.books, b)
 		return b, err
 	})
-	w.silence = Silence
 	return w
 }
 
