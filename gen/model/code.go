@@ -259,7 +259,8 @@ type RoutineCall struct {
 	Fields    []RoutineField
 }
 
-// RoutineField is a field of a routine that stands for a local of the caller.
+// RoutineField is a field of a routine that stands for a local of the caller, or for the sender if
+// Local is nil.
 type RoutineField struct {
 	Name  string
 	Local *Local
