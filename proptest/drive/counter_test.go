@@ -25,24 +25,28 @@ import (
 )
 
 // TestCounterexamples repeats with real drivers the shortest run to each violated safety claim of
-// every shipped specification and variant.
+// every shipped specification and variant, or of a third of the checks unless tests have all the time
+// they want.
 func TestCounterexamples(t *testing.T) {
 	files, err := filepath.Glob("../../specs/*/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	done, strange, skipped := 0, 0, map[string]int{}
+	checks, done, strange, skipped := 0, 0, 0, map[string]int{}
 	for _, file := range files {
 		full, list := compile.Load(file, compile.Options{})
 		if full == nil {
 			t.Fatal(list)
 		}
 		for _, c := range full.Checks {
-			p, _ := compile.Load(file, compile.Options{Check: c.Name})
-			i := slices.IndexFunc(p.Checks, func(x *model.Check) bool { return x.Name == c.Name })
-			if len(p.Checks[i].Expect) == 0 {
+			if len(c.Expect) == 0 {
 				continue // nothing is violated
 			}
+			if checks++; !race.Some(checks, 3) {
+				continue
+			}
+			p, _ := compile.Load(file, compile.Options{Check: c.Name})
+			i := slices.IndexFunc(p.Checks, func(x *model.Check) bool { return x.Name == c.Name })
 			s, err := check.New(p, p.Checks[i])
 			if err != nil {
 				t.Fatal(err)
@@ -74,7 +78,7 @@ func TestCounterexamples(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs were done again, %d of them with hostile instances; not done: %v", done, strange, skipped)
-	if done < 50 || strange < 5 {
+	if done < race.Draws(6, 50) || strange < race.Draws(1, 5) {
 		t.Errorf("only %d runs were done again, %d of them with hostile instances", done, strange)
 	}
 }
