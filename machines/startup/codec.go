@@ -557,7 +557,11 @@ func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
 		return wire.Error{Message: "SLOT_REQUEST", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
 	}
 	if v := b[26]; v != 254 {
-		return wire.Error{Message: "SLOT_REQUEST", Offset: 26, Problem: wire.Mismatch, Value: int64(v), Limit: 254}
+		m.Slot.Present = true
+		if v > 7 {
+			return wire.Error{Message: "SLOT_REQUEST", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(v), Limit: 7}
+		}
+		m.Slot.Value = Slot(v)
 	}
 	{
 		n := binary.LittleEndian.Uint16(b[526:])
@@ -612,7 +616,12 @@ func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
 }
 
 func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 254)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	if m.Slot.Present {
+		dst = append(dst, byte(m.Slot.Value))
+	} else {
+		dst = append(dst, 254)
+	}
 	dst = append(dst, make([]byte, 17)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
 		e := &m.Asks.Items[i]

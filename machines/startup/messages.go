@@ -69,6 +69,7 @@ type DisconnectMessage struct {
 // SlotRequestMessage are the fields of SLOT_REQUEST. to the one who can give a slot.
 type SlotRequestMessage struct {
 	Asks Asks
+	Slot Optional[Slot] // what an original peer says that was given one and then sent away; it is not looked at
 }
 
 // SubdueSlaveMessage are the fields of SUBDUE_SLAVE. do not found a game; ask that node. A keeper says so to

@@ -101,18 +101,18 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:485
+		// specs/startup/spec.yaml:487
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:488
 		m.receiveConnectReply(ev, fx)
 		return took(1)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:487
+		// specs/startup/spec.yaml:489
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -122,19 +122,19 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(2)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(3)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(4)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(6)
 	case CommandPrepare:
-		// specs/startup/spec.yaml:491
+		// specs/startup/spec.yaml:493
 		var value int64
 		if ev.Prepare.First > m.Try {
 			value = int64(ev.Prepare.First) - 1
@@ -154,16 +154,16 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		m.Limit = Patience(value2)
 		return took(7)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(8)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(9)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(10)
 	case ReceivePing:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -175,7 +175,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:332
+		// specs/startup/spec.yaml:334
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateConnecting
@@ -184,7 +184,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(12)
 		}
-		// specs/startup/spec.yaml:333 alone or the highest, so the founder
+		// specs/startup/spec.yaml:335 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Came[0] = m.Try
@@ -196,7 +196,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(13)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:337
+		// specs/startup/spec.yaml:339
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
@@ -206,7 +206,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 			return took(14)
 		}
-		// specs/startup/spec.yaml:341
+		// specs/startup/spec.yaml:343
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -220,7 +220,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(15)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:345
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -240,7 +240,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(16)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:347
+		// specs/startup/spec.yaml:349
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -249,11 +249,11 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(17)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:467 not the answer to this attempt
+		// specs/startup/spec.yaml:469 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(18)
 		}
-		// specs/startup/spec.yaml:468 the game is full
+		// specs/startup/spec.yaml:470 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -261,37 +261,37 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(19)
 		}
-		// specs/startup/spec.yaml:474
+		// specs/startup/spec.yaml:476
 		old := *m
-		if !m.receiveConnectReplyInRequesting(ev, fx) {
+		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 20)
 		}
 		return took(20)
 	case CommandVanished:
-		// specs/startup/spec.yaml:480
+		// specs/startup/spec.yaml:482
 		m.commandVanished(ev)
 		return took(21)
 	case CommandLeave:
-		// specs/startup/spec.yaml:481
+		// specs/startup/spec.yaml:483
 		m.commandLeave(fx)
 		return took(22)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:484
 		return ignored(23)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:484
 		return ignored(24)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(25)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(26)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(27)
 	case ReceivePing:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
@@ -303,7 +303,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:354
+		// specs/startup/spec.yaml:356
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateRequesting
@@ -312,7 +312,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(29)
 		}
-		// specs/startup/spec.yaml:355 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:357 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			m.Again--
 			m.Left = ConnectTries
@@ -323,16 +323,16 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(30)
 		}
-		// specs/startup/spec.yaml:356
+		// specs/startup/spec.yaml:358
 		m.Queue = [254]Optional[Try]{}
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
 		return took(31)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:357 is answered by the one whom we ask
+		// specs/startup/spec.yaml:359 is answered by the one whom we ask
 		return took(32)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:359 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:361 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -353,7 +353,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = uint8(value2)
 			return took(33)
 		}
-		// specs/startup/spec.yaml:362 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:364 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value2 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -364,7 +364,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = 21
 		return took(34)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:367 the other shall ask further up
+		// specs/startup/spec.yaml:369 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -373,11 +373,11 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:467 not the answer to this attempt
+		// specs/startup/spec.yaml:469 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(36)
 		}
-		// specs/startup/spec.yaml:468 the game is full
+		// specs/startup/spec.yaml:470 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -385,37 +385,37 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(37)
 		}
-		// specs/startup/spec.yaml:474
+		// specs/startup/spec.yaml:476
 		old := *m
-		if !m.receiveConnectReplyInRequesting(ev, fx) {
+		if !m.receiveConnectReply2(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
 	case CommandVanished:
-		// specs/startup/spec.yaml:480
+		// specs/startup/spec.yaml:482
 		m.commandVanished(ev)
 		return took(39)
 	case CommandLeave:
-		// specs/startup/spec.yaml:481
+		// specs/startup/spec.yaml:483
 		m.commandLeave(fx)
 		return took(40)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:484
 		return ignored(41)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:484
 		return ignored(42)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(43)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(44)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(45)
 	case ReceivePing:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
@@ -433,17 +433,17 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveNodeAlive:
 		return m.stepGameNodeAlive(ev, fx)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:437 the keeper of another game; the later one counts
+		// specs/startup/spec.yaml:439 the keeper of another game; the later one counts
 		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
-			if !m.tellSender(fx) {
+			if !m.tell2(fx) {
 				return refused(57)
 			}
 			return took(57)
 		}
-		// specs/startup/spec.yaml:438 nothing new
+		// specs/startup/spec.yaml:440 nothing new
 		return took(58)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:440 of another game
+		// specs/startup/spec.yaml:442 of another game
 		holds := ev.Message.Disconnect.Node.Present && ev.Message.Disconnect.Node.Value != fx.from
 		if !holds {
 			holds = ev.Message.Disconnect.Epoch.Founder.Present
@@ -457,20 +457,20 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		if holds {
 			return took(59)
 		}
-		// specs/startup/spec.yaml:441
+		// specs/startup/spec.yaml:443
 		if m.someSlotByTableCame(ev, fx) {
 			old := *m
-			if !m.outSender(fx) {
+			if !m.out(fx) {
 				return m.undo(&old, fx, 60)
 			}
 			return took(60)
 		}
-		// specs/startup/spec.yaml:442 known already, or it has come again since
+		// specs/startup/spec.yaml:444 known already, or it has come again since
 		return took(61)
 	case TimerSilence:
 		old := *m
 		m.Silence[Slot(ev.Key)] = false
-		// specs/startup/spec.yaml:444 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
+		// specs/startup/spec.yaml:446 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
 		if !m.Party.Present {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
@@ -483,24 +483,24 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(62)
 		}
-		// specs/startup/spec.yaml:448
+		// specs/startup/spec.yaml:450
 		if !m.Table[Slot(ev.Key)].Present {
 			return m.undo(&old, fx, 63)
 		}
 		who := m.Table[Slot(ev.Key)].Value
-		if !m.out(fx, who) {
+		if !m.out2(fx, who) {
 			return m.undo(&old, fx, 63)
 		}
 		return took(63)
 	case CommandAlive:
-		// specs/startup/spec.yaml:449
+		// specs/startup/spec.yaml:451
 		old := *m
 		if !m.tellAll(fx) {
 			return m.undo(&old, fx, 64)
 		}
 		return took(64)
 	case CommandAnnounce:
-		// specs/startup/spec.yaml:451
+		// specs/startup/spec.yaml:453
 		if !m.Party.Present {
 			return refused(fsm.NoTransition)
 		}
@@ -526,10 +526,10 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(65)
 		}
-		// specs/startup/spec.yaml:455 the keeper does
+		// specs/startup/spec.yaml:457 the keeper does
 		return took(66)
 	case CommandLeave:
-		// specs/startup/spec.yaml:457
+		// specs/startup/spec.yaml:459
 		old := *m
 		var set uint64
 		for key := range Slot(8) {
@@ -553,16 +553,16 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateIdle
 		return took(67)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(68)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(69)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(70)
 	case ReceivePing:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(71)
 	}
 	return m.unmentioned(ev, fx)
@@ -570,7 +570,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameConnect handles CONNECT in the state game.
 func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:391 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:393 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -612,7 +612,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(47)
 	}
-	// specs/startup/spec.yaml:397 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:399 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
@@ -621,7 +621,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 			break
 		}
 	}
-	if some2 && !m.outSender(fx) {
+	if some2 && !m.out(fx) {
 		return m.undo(&old, fx, 48)
 	}
 	if m.someAsks(ev, fx) {
@@ -643,13 +643,13 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 			if !m.Party.Value.Founder.Present {
 				return m.undo(&old, fx, 48)
 			}
-			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}, Slot: Optional[Slot]{}}
 		} else if m.someSlotBySelf(fx) {
 			value := m.firstSlotBySelf(fx)
 			if !value.Present || !m.Table[value.Value].Present {
 				return m.undo(&old, fx, 48)
 			}
-			fx.sendTo(MessageSlotRequest, m.Table[value.Value].Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+			fx.sendTo(MessageSlotRequest, m.Table[value.Value].Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}, Slot: Optional[Slot]{}}
 		}
 	} else {
 		if !m.Party.Present {
@@ -683,7 +683,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameSlotRequest handles SLOT_REQUEST in the state game.
 func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:391 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:393 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -725,7 +725,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(49)
 	}
-	// specs/startup/spec.yaml:397 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:399 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
@@ -734,7 +734,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 			break
 		}
 	}
-	if some2 && !m.outSender(fx) {
+	if some2 && !m.out(fx) {
 		return m.undo(&old, fx, 50)
 	}
 	if m.someAsksByAsks(ev, fx) {
@@ -756,13 +756,13 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 			if !m.Party.Value.Founder.Present {
 				return m.undo(&old, fx, 50)
 			}
-			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+			fx.sendTo(MessageSlotRequest, m.Party.Value.Founder.Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}, Slot: Optional[Slot]{}}
 		} else if m.someSlotBySelf(fx) {
 			value := m.firstSlotBySelf(fx)
 			if !value.Present || !m.Table[value.Value].Present {
 				return m.undo(&old, fx, 50)
 			}
-			fx.sendTo(MessageSlotRequest, m.Table[value.Value].Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}}
+			fx.sendTo(MessageSlotRequest, m.Table[value.Value].Value).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: fx.from, Attempt: 0}}}, Slot: Optional[Slot]{}}
 		}
 	} else {
 		if !m.Party.Present {
@@ -796,7 +796,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameConnectReply handles CONNECT_REPLY in the state game.
 func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:409 of another game, or meant for an earlier attempt
+	// specs/startup/spec.yaml:411 of another game, or meant for an earlier attempt
 	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
 		old := *m
 		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
@@ -805,14 +805,14 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(51)
 	}
-	// specs/startup/spec.yaml:412 a copy
+	// specs/startup/spec.yaml:414 a copy
 	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
 		who := ev.Message.ConnectReply.Joiner.Value
 		slot := ev.Message.ConnectReply.Slot.Value
 		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
 		return took(52)
 	}
-	// specs/startup/spec.yaml:415 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
+	// specs/startup/spec.yaml:417 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
 	holds := !ev.Message.ConnectReply.Joiner.Present && !ev.Message.ConnectReply.Slot.Present
 	if holds {
 		if !m.Party.Present {
@@ -831,7 +831,7 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateRefused
 		return took(53)
 	}
-	// specs/startup/spec.yaml:419 nothing new, or a copy from an original player, with the joiner in our place
+	// specs/startup/spec.yaml:421 nothing new, or a copy from an original player, with the joiner in our place
 	holds2 := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
 	if holds2 {
 		if !m.Party.Present {
@@ -857,12 +857,12 @@ func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameNodeAlive handles NODE_ALIVE in the state game.
 func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:423 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
+	// specs/startup/spec.yaml:425 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
 	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
-		m.seatSender(fx, attempt, ev.Message.NodeAlive.Slot)
-		m.heard(fx, ev.Message.NodeAlive.Slot)
+		m.seat2(fx, attempt, ev.Message.NodeAlive.Slot)
+		m.heard2(fx, ev.Message.NodeAlive.Slot)
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from {
 			var set uint64
 			for key := range Slot(8) {
@@ -887,7 +887,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(55)
 	}
-	// specs/startup/spec.yaml:429
+	// specs/startup/spec.yaml:431
 	old := *m
 	if ev.Message.NodeAlive.Epoch.Founder.Present {
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -895,7 +895,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 56)
 		}
 	} else if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
-		m.heard(fx, ev.Message.NodeAlive.Slot)
+		m.heard2(fx, ev.Message.NodeAlive.Slot)
 		if m.Fresh&(1<<ev.Message.NodeAlive.Slot) != 0 {
 			m.Fresh = m.Fresh &^ (1 << ev.Message.NodeAlive.Slot)
 			if !m.introduce(fx, ev.Message.NodeAlive.Slot) {
@@ -910,18 +910,18 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:485
+		// specs/startup/spec.yaml:487
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 72)
 		}
 		return took(72)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:488
 		m.receiveConnectReply(ev, fx)
 		return took(73)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:487
+		// specs/startup/spec.yaml:489
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -931,28 +931,28 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(74)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(75)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(76)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(77)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(78)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(79)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(80)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(81)
 	case ReceivePing:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(82)
 	}
 	return m.unmentioned(ev, fx)
@@ -962,18 +962,18 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:485
+		// specs/startup/spec.yaml:487
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 83)
 		}
 		return took(83)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:486
+		// specs/startup/spec.yaml:488
 		m.receiveConnectReply(ev, fx)
 		return took(84)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:487
+		// specs/startup/spec.yaml:489
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -983,28 +983,28 @@ func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(85)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(86)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(87)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(88)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:490
 		return ignored(89)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(90)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(91)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(92)
 	case ReceivePing:
-		// specs/startup/spec.yaml:492
+		// specs/startup/spec.yaml:494
 		return ignored(93)
 	}
 	return m.unmentioned(ev, fx)
@@ -1268,7 +1268,7 @@ func (m *Peer) enterRequesting(fx *Effects) bool {
 			return false
 		}
 	}
-	fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: list}
+	fx.sendTo(MessageSlotRequest, m.Master.Value).SlotRequest = SlotRequestMessage{Asks: list, Slot: Optional[Slot]{}}
 	m.Ask = true
 	fx.start(alarmAsk, 0)
 	return true
@@ -1293,7 +1293,7 @@ func (m *Peer) pointOn(fx *Effects, epoch Epoch) bool {
 			if m.Queue[n2].Value > 0 {
 				fx.sendTo(MessageSubdueSlave, n2).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{Present: true, Value: fx.from}, Epoch: epoch}
 			} else {
-				fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: n2, Attempt: 0}}}}
+				fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: n2, Attempt: 0}}}, Slot: Optional[Slot]{}}
 			}
 		}
 	}
@@ -1439,8 +1439,8 @@ func (m *Peer) firstSlotBySender(fx *Effects) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// forgetSender is the routine forget: that one is in no slot any more.
-func (m *Peer) forgetSender(fx *Effects) {
+// forget2 is the routine forget: that one is in no slot any more.
+func (m *Peer) forget2(fx *Effects) {
 	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from {
 			m.Table[s] = Optional[fsm.Peer]{}
@@ -1454,9 +1454,9 @@ func (m *Peer) forgetSender(fx *Effects) {
 	}
 }
 
-// outSender is the routine out: that one is no player any more. The keeper begins the next game; if the
-// keeper is gone, the player in the lowest slot does. It returns false if the step is refused.
-func (m *Peer) outSender(fx *Effects) bool {
+// out is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
+// gone, the player in the lowest slot does. It returns false if the step is refused.
+func (m *Peer) out(fx *Effects) bool {
 	if !m.Party.Present {
 		return false
 	}
@@ -1479,7 +1479,7 @@ func (m *Peer) outSender(fx *Effects) bool {
 				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: fx.from}, Slot: m.firstSlotBySender(fx), Attempt: 0, Epoch: m.Party.Value}
 			}
 		}
-		m.forgetSender(fx)
+		m.forget2(fx)
 		height := m.Party.Value.Height
 		m.Try = Try(int64(m.Try)%Tries + 1)
 		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
@@ -1487,7 +1487,7 @@ func (m *Peer) outSender(fx *Effects) bool {
 			return false
 		}
 	} else {
-		m.forgetSender(fx)
+		m.forget2(fx)
 		some := false
 		for s := range Slot(8) {
 			if !m.Own.Present {
@@ -1590,8 +1590,66 @@ func (m *Peer) firstSlotByPlayers(players Table) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// tellSender is the routine tell: tells that one where we play. It returns false if the step is refused.
-func (m *Peer) tellSender(fx *Effects) bool {
+// someSlotByPlayers reports whether some(t in Slot: t < s && players[t] == players[s]).
+func (m *Peer) someSlotByPlayers(players2 Table, s Slot) bool {
+	for t := range Slot(8) {
+		if t < s && players2[t] == players2[s] {
+			return true
+		}
+	}
+	return false
+}
+
+// enter2 is the routine enter: plays in that slot of that game; who is listed twice is in the lower slot,
+// and we are in ours.
+func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoch, players2 Table, slot Slot) {
+	for i := range m.Silence {
+		if m.Silence[i] {
+			m.Silence[i] = false
+			fx.stop(alarmSilence, uint32(i))
+		}
+	}
+	m.Own = Optional[Slot]{Present: true, Value: slot}
+	var all Table
+	for s := range Slot(8) {
+		var value Optional[fsm.Peer]
+		if s == slot {
+			value = Optional[fsm.Peer]{Present: true, Value: m.Self}
+		} else {
+			var value2 Optional[fsm.Peer]
+			if players2[s].Present && players2[s].Value == m.Self || m.someSlotByPlayers(players2, s) {
+				value2 = Optional[fsm.Peer]{}
+			} else {
+				value2 = players2[s]
+			}
+			value = value2
+		}
+		all[s] = value
+	}
+	m.Table = all
+	m.Came = attempts2
+	m.Came[slot] = attempt2
+	m.Party = Optional[Epoch]{Present: true, Value: epoch2}
+	m.Fresh = 0
+	var set uint64
+	for key := range Slot(8) {
+		if m.Table[key].Present {
+			set |= 1 << key
+		}
+	}
+	for i := range 8 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if !m.Table[t].Present || m.Table[t].Value != m.Self {
+			m.heard(fx, t)
+		}
+	}
+}
+
+// tell2 is the routine tell: tells that one where we play. It returns false if the step is refused.
+func (m *Peer) tell2(fx *Effects) bool {
 	if !m.Own.Present || !m.Party.Present {
 		return false
 	}
@@ -1610,8 +1668,8 @@ func (m *Peer) countSlotByPlayers(players Table) int64 {
 	return n
 }
 
-// someSlotByPlayers reports whether some(s in Slot: players[s] == self).
-func (m *Peer) someSlotByPlayers(players Table) bool {
+// someSlotBySelfPlayers reports whether some(s in Slot: players[s] == self).
+func (m *Peer) someSlotBySelfPlayers(players Table) bool {
 	for s := range Slot(8) {
 		if players[s].Present && players[s].Value == m.Self {
 			return true
@@ -1639,7 +1697,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 	}
 	if holds {
 		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && m.someSlotByAttempt(fx, attempt) {
-			if !m.outSender(fx) {
+			if !m.out(fx) {
 				return false
 			}
 		}
@@ -1712,8 +1770,8 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 					return false
 				}
 				attempt2 := m.Came[m.Own.Value]
-				m.enter(fx, attempt2, attempts, epoch, players, slot)
-				if !m.tellSender(fx) {
+				m.enter2(fx, attempt2, attempts, epoch, players, slot)
+				if !m.tell2(fx) {
 					return false
 				}
 			} else {
@@ -1724,15 +1782,15 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 					}
 					holds2 = m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from
 				}
-				if holds2 || m.someSlotByPlayers(players) {
+				if holds2 || m.someSlotBySelfPlayers(players) {
 					if !m.Own.Present {
 						return false
 					}
-					fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: m.Self, Attempt: m.Came[m.Own.Value]}}}}
+					fx.sendTo(MessageSlotRequest, fx.from).SlotRequest = SlotRequestMessage{Asks: Asks{Len: 1, Items: [8]Ask{{Node: m.Self, Attempt: m.Came[m.Own.Value]}}}, Slot: Optional[Slot]{}}
 				}
 			}
 		}
-	} else if !m.tellSender(fx) {
+	} else if !m.tell2(fx) {
 		return false
 	}
 	return true
@@ -1753,11 +1811,11 @@ func (m *Peer) end(fx *Effects) {
 	m.Came = Attempts{}
 }
 
-// seatSender is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
-func (m *Peer) seatSender(fx *Effects, attempt Try, slot Slot) {
+// seat2 is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
+func (m *Peer) seat2(fx *Effects, attempt Try, slot Slot) {
 	if (!m.Own.Present || m.Own.Value != slot) && fx.from != m.Self {
 		if !m.Table[slot].Present || m.Table[slot].Value != fx.from {
-			m.forgetSender(fx)
+			m.forget2(fx)
 			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 			m.Came[slot] = attempt
 			m.heard(fx, slot)
@@ -1771,6 +1829,14 @@ func (m *Peer) seatSender(fx *Effects, attempt Try, slot Slot) {
 			}
 			m.Fresh = value
 		}
+	}
+}
+
+// heard2 is the routine heard: the player in that slot is there.
+func (m *Peer) heard2(fx *Effects, slot Slot) {
+	if m.Limit > 0 {
+		m.Silence[slot] = true
+		fx.startFor(alarmSilence, uint32(slot), uint32(uint32(m.Limit)))
 	}
 }
 
@@ -1808,9 +1874,54 @@ func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 	return true
 }
 
-// out is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
+// firstSlotByWho is first(s in Slot: table[s] == who).
+func (m *Peer) firstSlotByWho(who fsm.Peer) Optional[Slot] {
+	for s := range Slot(8) {
+		if m.Table[s].Present && m.Table[s].Value == who {
+			return Optional[Slot]{Present: true, Value: s}
+		}
+	}
+	return Optional[Slot]{}
+}
+
+// tell3 is the routine tell: tells that one where we play. It returns false if the step is refused.
+func (m *Peer) tell3(fx *Effects, who2 fsm.Peer) bool {
+	if !m.Own.Present || !m.Party.Present {
+		return false
+	}
+	fx.sendTo(MessageNodeAlive, who2).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Epoch: m.Party.Value, Players: m.Table, Attempts: m.Came}
+	return true
+}
+
+// tellAll2 is the routine tellAll. It returns false if the step is refused.
+func (m *Peer) tellAll2(fx *Effects) bool {
+	var set uint64
+	for key := range Slot(8) {
+		if m.Table[key].Present {
+			set |= 1 << key
+		}
+	}
+	for i := range 8 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if !m.Table[t].Present || m.Table[t].Value != m.Self {
+			if !m.Table[t].Present {
+				return false
+			}
+			who2 := m.Table[t].Value
+			if !m.tell3(fx, who2) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// out2 is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
 // gone, the player in the lowest slot does. It returns false if the step is refused.
-func (m *Peer) out(fx *Effects, who fsm.Peer) bool {
+func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 	if !m.Party.Present {
 		return false
 	}
@@ -1830,14 +1941,14 @@ func (m *Peer) out(fx *Effects, who fsm.Peer) bool {
 				if !m.Table[t].Present {
 					return false
 				}
-				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: who}, Slot: m.firstSlotByN(who), Attempt: 0, Epoch: m.Party.Value}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: who}, Slot: m.firstSlotByWho(who), Attempt: 0, Epoch: m.Party.Value}
 			}
 		}
 		m.forget(fx, who)
 		height := m.Party.Value.Height
 		m.Try = Try(int64(m.Try)%Tries + 1)
 		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
-		if !m.tellAll(fx) {
+		if !m.tellAll2(fx) {
 			return false
 		}
 	} else {
@@ -1866,7 +1977,7 @@ func (m *Peer) out(fx *Effects, who fsm.Peer) bool {
 			height := uint16(min(int64(m.Party.Value.Height)+1, Heights))
 			m.Try = Try(int64(m.Try)%Tries + 1)
 			m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
-			if !m.tellAll(fx) {
+			if !m.tellAll2(fx) {
 				return false
 			}
 		}
@@ -1900,9 +2011,9 @@ func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	return true
 }
 
-// receiveConnectReplyInRequesting handles CONNECT_REPLY in the states connecting and requesting. It returns
-// false if the step is refused.
-func (m *Peer) receiveConnectReplyInRequesting(ev *Event, fx *Effects) bool {
+// receiveConnectReply2 handles CONNECT_REPLY in the states connecting and requesting. It returns false if
+// the step is refused.
+func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
 	if !m.pointOn(fx, ev.Message.ConnectReply.Epoch) {
 		return false
 	}

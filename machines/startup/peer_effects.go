@@ -73,7 +73,7 @@ func (ev *Event) invalid() bool {
 	case ReceiveDisconnect:
 		return ev.From < 0 || ev.From > 253 || ev.Message.Disconnect.Node.Present && (ev.Message.Disconnect.Node.Value < 0 || ev.Message.Disconnect.Node.Value > 253) || ev.Message.Disconnect.Slot.Present && ev.Message.Disconnect.Slot.Value > 7 || ev.Message.Disconnect.Epoch.Founder.Present && (ev.Message.Disconnect.Epoch.Founder.Value < 0 || ev.Message.Disconnect.Epoch.Founder.Value > 253)
 	case ReceiveSlotRequest:
-		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.SlotRequest.Asks)
+		return ev.From < 0 || ev.From > 253 || invalidAsks(&ev.Message.SlotRequest.Asks) || ev.Message.SlotRequest.Slot.Present && ev.Message.SlotRequest.Slot.Value > 7
 	case ReceiveSubdueSlave:
 		return ev.From < 0 || ev.From > 253 || ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253) || ev.Message.SubdueSlave.Epoch.Founder.Present && (ev.Message.SubdueSlave.Epoch.Founder.Value < 0 || ev.Message.SubdueSlave.Epoch.Founder.Value > 253)
 	case ReceiveNodeAlive:
@@ -109,6 +109,7 @@ func (ev *Event) outside(why *fsm.Refusal) {
 	case ReceiveSlotRequest:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(invalidAsks(&ev.Message.SlotRequest.Asks), "asks", "a list of at most 8 of Ask")
+		why.Outside(ev.Message.SlotRequest.Slot.Present && ev.Message.SlotRequest.Slot.Value > 7, "slot", "0..7")
 	case ReceiveSubdueSlave:
 		why.Outside(ev.From < 0 || ev.From > 253, "sender", "0..253")
 		why.Outside(ev.Message.SubdueSlave.Above.Present && (ev.Message.SubdueSlave.Above.Value < 0 || ev.Message.SubdueSlave.Above.Value > 253), "above", "0..253")

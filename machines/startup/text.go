@@ -44,6 +44,11 @@ func appendMessage(b []byte, m *Message) []byte {
 		return append(b, '}')
 	case MessageSlotRequest:
 		b = appendAsks(append(b, "SLOT_REQUEST{asks: "...), &m.SlotRequest.Asks)
+		if m.SlotRequest.Slot.Present {
+			b = wire.AppendInt(b, ", slot: ", int64(m.SlotRequest.Slot.Value))
+		} else {
+			b = append(b, ", slot: none"...)
+		}
 		return append(b, '}')
 	case MessageSubdueSlave:
 		if m.SubdueSlave.Above.Present {

@@ -22,7 +22,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "58fbb92aad4d97571931bb0d6cafc7a9c6d3f93d3aeaae19f3e608f6f39e95f7"
+const hash = "24c68be75a2cc084bdd9703b95ca4c9fee7816d32619b816fb08b265af5fbee7"
 
 // The constants of the specification that its machines use.
 const (

@@ -63,6 +63,8 @@ func TestParsecFrames(t *testing.T) {
 	request := asks
 	request.Kind, request.Connect = startup.MessageSlotRequest, startup.ConnectMessage{}
 	request.SlotRequest.Asks = asks.Connect.Asks
+	again := request // of an original that was given slot 5, and then sent away
+	again.SlotRequest.Slot = startup.Some[startup.Slot](5)
 	table.ConnectReply = startup.ConnectReplyMessage{From: 2, Slot: startup.Some[startup.Slot](1),
 		Epoch: startup.Epoch{Height: 3, Founder: some(5), Round: 9}, Joiner: some(3), Attempt: 7,
 		Players: startup.Table{1: some(3), 2: some(5), 6: some(8)}, Attempts: startup.Attempts{1: 7, 2: 9, 6: 10}}
@@ -84,6 +86,8 @@ func TestParsecFrames(t *testing.T) {
 		"CONNECT": {asks, packet(0, 0, 0xfe, 0, queue(2),
 			map[int]string{44: "07", 140 + 258: "04", 140 + 274: "29"}), 532},
 		"SLOT_REQUEST": {request, packet(3, 0, 0xfe, 0, queue(2),
+			map[int]string{44: "07", 140 + 258: "04", 140 + 274: "29"}), 532},
+		"SLOT_REQUEST with a slot": {again, packet(3, 0, 5, 0, queue(2),
 			map[int]string{44: "07", 140 + 258: "04", 140 + 274: "29"}), 532},
 		"CONNECT_REPLY": {table, packet(1, 3, 2, 1, playerLists(0, 1, 1, 0, 0, 0, 1),
 			map[int]string{44: "06", 50: "09", 54: "03", 56: "04", 62: "07", 70: "07", 74: "09", 90: "0a",

@@ -261,11 +261,7 @@ func (u *uses) apply(e *core.Apply) {
 		u.puts(t.Elem, e.Args[1], at)
 		return
 	}
-	use := e.Op.Info().Use
-	if e.Op == core.Len && t.Kind == model.KindBytes {
-		use = core.Computes // texts differ in their lengths
-	}
-	switch use {
+	switch e.Op.Info().Use {
 	case core.Compares, core.Copies:
 		if len(e.Args) == 2 {
 			u.puts(t, e.Args[1], at)
