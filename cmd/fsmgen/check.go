@@ -194,6 +194,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	var rejected diag.List
 	for _, file := range files {
 		o.cfg.Explore.Progress = o.progress(o.told(cmd), file)
+		o.cfg.Warn = func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), diag.Visible(text)) }
 		r, list, err := check.Suite(ctx, file, o.cfg)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", file, err))

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/netplay/player"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/runtime/trace"
 )
@@ -171,7 +172,7 @@ func (t *tour) account(r player.Result) error {
 	}
 	fmt.Fprintf(t.out, "     %s\n", wrap(strings.Join(states, " → "), 100, "     "))
 	fmt.Fprintf(t.out, "     %d battles, %d frames in step with equal checksums, %s network frames, %s\n",
-		r.Battles, r.Checked, thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
+		r.Battles, r.Checked, diag.Thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
 	if r.Matches() < 1 {
 		t.fail("no match was played to its end")
 	}

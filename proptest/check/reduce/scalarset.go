@@ -261,7 +261,11 @@ func (u *uses) apply(e *core.Apply) {
 		u.puts(t.Elem, e.Args[1], at)
 		return
 	}
-	switch e.Op.Info().Use {
+	use := e.Op.Info().Use
+	if e.Op == core.Len && t.Kind == model.KindBytes {
+		use = core.Computes // texts differ in their lengths
+	}
+	switch use {
 	case core.Compares, core.Copies:
 		if len(e.Args) == 2 {
 			u.puts(t, e.Args[1], at)
