@@ -36,7 +36,8 @@ func TestWalk(t *testing.T) {
 		}
 	}
 	many := new(TooMany)
-	if _, err := Walk(dir, 5, yaml); !errors.As(err, &many) || many.Looked != 5 || many.First != "" && many.First != dir {
+	_, err := Walk(dir, 5, yaml)
+	if !errors.As(err, &many) || many.Looked != 5 || many.First != "" && many.First != dir {
 		t.Errorf("%+v", err)
 	}
 	if _, err := Walk(dir, 11, yaml); err != nil && !strings.Contains(err.Error(), "11 files and folders") {
