@@ -98,6 +98,7 @@ type jsonMachine struct {
 	Name     string        `json:"name"`
 	Protocol string        `json:"protocol"`
 	Doc      string        `json:"doc,omitempty"`
+	External bool          `json:"external,omitempty"` // a program that somebody else writes
 	Params   []jsonField   `json:"params"`
 	Vars     []jsonField   `json:"vars"`
 	Timers   []jsonTimer   `json:"timers"`
@@ -237,7 +238,7 @@ func channelOf(c model.Channel) jsonChannel {
 }
 
 func machineOf(m *model.Machine) jsonMachine {
-	x := jsonMachine{Name: m.Name, Protocol: m.Protocol, Doc: m.Doc, Params: jsonVars(m.Params),
+	x := jsonMachine{Name: m.Name, Protocol: m.Protocol, Doc: m.Doc, External: m.External, Params: jsonVars(m.Params),
 		Vars: jsonVars(m.Vars), Initial: m.Initial.Name,
 		Timers: []jsonTimer{}, Commands: []jsonMessage{}, Reports: []jsonMessage{},
 		Parts: []jsonPart{}, States: []jsonState{}}

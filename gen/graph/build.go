@@ -19,12 +19,18 @@ func build(m *model.Machine, o Options) *diagram {
 	if m.Protocol != "" && m.Protocol != m.Name {
 		d.name = m.Protocol + "." + m.Name
 	}
+	if m.External {
+		d.name += " (external)"
+	}
 	if m.Initial != nil {
 		d.initial = m.Initial.Index
 	}
 	byState := map[*model.State][]*model.Handler{}
 	for _, h := range f.rest {
 		s := h.Branches[0].From
+		if m.External && h.Mode == model.Ignore && h.Span == s.Span {
+			continue // the state does not mention it
+		}
 		byState[s] = append(byState[s], h)
 	}
 	for _, s := range m.States {

@@ -139,6 +139,9 @@ type Machine struct {
 	Sender *Type
 	// Deferred is how many deferred messages the machine may hold; 0: DefaultDeferred.
 	Deferred int
+	// External says that a program which we do not write has this role. What peers send and its states do
+	// not mention is ignored, in Handlers. Its machine is a stand-in for tests.
+	External bool
 	Size     int
 	Span     diag.Span
 }

@@ -38,7 +38,6 @@ func init() {
 		{"list", &typeShape}, {"queue", &typeShape},
 		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
 		{"kept", &shape{what: "kept", scalar: boolScalar}}, {"without", text("bytes")},
-		{"charset", &shape{what: "the charset of a text", scalar: oneOf("utf8", "ascii", "printable")}},
 		{"words", &shape{what: "the words of an enumeration in a line", open: text("a word")}},
 	}}
 	wireItem.list = wireItems.list
@@ -153,6 +152,7 @@ func initRole() {
 		{"routines", named("routines", &shape{what: "a routine",
 			keys: []key{{"doc", docShape}, {"fields", fields}, {"do", &stmtsShape}}})},
 		{"deferred", exprShape},
+		{"external", &shape{what: "external", scalar: boolScalar}},
 		{"initial", text("a state")},
 		{"states", named("states", &stateShape)},
 		{"common", &shape{what: "common handlers", list: common}},

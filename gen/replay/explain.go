@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -22,6 +23,8 @@ type Side struct {
 	Side   int // 0 opened the connection, 1 accepted it
 	Role   string
 	Params string // as text, empty if the role has none
+	// External: the party is a program that we do not write, so nothing was explained.
+	External bool
 	// Accepted: Run explains every frame. Otherwise Run is a longest one.
 	Accepted bool
 	// Exhausted: the search stopped at its bound, so that a run may exist after all.
@@ -336,4 +339,42 @@ func (s *search) possibleSends(nd *node) []string {
 		}
 	}
 	return list
+}
+
+// Outside returns the external role that one side of a recording must have, or nil: it sends messages that
+// no role of ours sends. Nobody has to explain what such a program does.
+func Outside(rec *Recording, side int) *model.Machine {
+	sends := func(m *model.Machine) map[*model.Message]bool {
+		all := map[*model.Message]bool{}
+		core.Lower(m).Each(func(s core.Stmt) {
+			if e, ok := s.(*core.Emit); ok && e.Message != nil {
+				all[e.Message] = true
+			}
+		}, func(core.Expr) {})
+		for _, p := range m.Parts {
+			for _, x := range p.Sends {
+				if x != nil {
+					all[x.Send.Message] = true
+				}
+			}
+		}
+		return all
+	}
+	var found *model.Machine
+	for _, m := range rec.Protocol.Roles {
+		can := sends(m)
+		sent := !slices.ContainsFunc(rec.Frames, func(f Frame) bool { return f.From == side && !can[f.Message] })
+		switch {
+		case sent && !m.External:
+			return nil
+		case m.External && (sent || found == nil):
+			found = m
+		}
+	}
+	return found
+}
+
+// Ours returns the roles that are not external.
+func Ours(p *model.Protocol) []*model.Machine {
+	return slices.DeleteFunc(slices.Clone(p.Roles), func(m *model.Machine) bool { return m.External })
 }

@@ -14,10 +14,10 @@ import (
 
 // assumptions say in words what the verdict rests on.
 func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string {
-	out := append(s.hostileWords(), s.channelWords(res))
+	out := append(s.hostileWords(), s.externalWords()...)
+	out = append(out, s.channelWords(res))
 	out = append(out, s.replaced(base)...)
 	out = append(out, s.domainWords(base)...)
-	out = append(out, s.unnarrowed(base)...)
 	out = append(out, s.carriedInPlace()...)
 	limited := false
 	for _, env := range s.Check.Rules {
@@ -159,6 +159,17 @@ func (s *System) channelWords(res *explore.Result) string {
 			widest, diag.OneOr(widest, "was", "were"))
 	}
 	return text
+}
+
+// externalWords name the roles that somebody else's programs have.
+func (s *System) externalWords() (out []string) {
+	for _, m := range s.Protocol.Roles {
+		if m.External && slices.ContainsFunc(s.Procs, func(p *system.Process) bool { return p.Role == m }) {
+			out = append(out, m.Name+" is external: it does only what is described, and ignores what it does not "+
+				"mention")
+		}
+	}
+	return out
 }
 
 // replaced names the constants that differ from the specification's own.

@@ -73,7 +73,7 @@ func (g *guide) run(c *model.Check, r *run.Run, end bool) {
 		event, _, _ := strings.Cut(s.Event, "{")
 		ev := slices.IndexFunc(m.Events, func(e *model.Event) bool { return e.Name == event })
 		st := slices.IndexFunc(m.States, func(st *model.State) bool { return st.Name == at[name] })
-		if ev >= 0 && st >= 0 {
+		if ev >= 0 && st >= 0 && !m.External {
 			g.spots[spot{role, st, ev}] = true
 		}
 		own, _, _ := strings.Cut(s.State, " (")
@@ -98,6 +98,9 @@ func (g *guide) run(c *model.Check, r *run.Run, end bool) {
 
 // state adds every message and command in a state.
 func (g *guide) state(role, state int) {
+	if g.p.Roles[role].External {
+		return // we do not write it
+	}
 	for _, ev := range g.p.Roles[role].Events {
 		if ev.Kind == model.EventMessage || ev.Kind == model.EventCommand {
 			g.spots[spot{role, state, ev.Index}] = true
@@ -107,6 +110,9 @@ func (g *guide) state(role, state int) {
 
 // news adds that a link is lost, if a check lets that happen.
 func (g *guide) news(c *model.Check, role, state int) {
+	if g.p.Roles[role].External {
+		return
+	}
 	for _, ev := range g.p.Roles[role].Events {
 		if ev.Kind == model.EventLost && c.Faults != nil {
 			g.spots[spot{role, state, ev.Index}] = true

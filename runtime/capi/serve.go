@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/runtime/driver"
@@ -73,58 +72,20 @@ func (p *places) number(ctx context.Context, l transport.Link) (fsm.Peer, bool) 
 	return p.wait(ctx)
 }
 
-// handshakeLimit is how long a connection has for its first acceptable message, unless `.handshake`
-// says something else: that is then the business of the driver. The links below have the same limit
-// for peers of datagrams.
-var handshakeLimit = 10 * time.Second
-
-// held is a link that was let in: it says when it is given up, and ends when its peer has said nothing
-// acceptable in time.
+// held is a link that says when it is given up.
 type held struct {
 	transport.Link
-	once      sync.Once
-	up        func()
-	confirmed func()      // may be nil
-	limit     *time.Timer // nil: no limit
-	late      atomic.Bool
-}
-
-// hold has m's peer in a link; up is called when the link is given up, and confirmed, which may be nil,
-// when the machine has accepted a message.
-func hold(m *Machine, l transport.Link, up, confirmed func()) *held {
-	h := &held{Link: l, up: up, confirmed: confirmed}
-	if _, datagrams := l.(*spread); !datagrams && !m.ownHandshake {
-		h.limit = time.AfterFunc(handshakeLimit, func() {
-			h.late.Store(true)
-			h.Link.Abort()
-		})
-	}
-	return h
-}
-
-func (h *held) ended() {
-	if h.limit != nil {
-		h.limit.Stop()
-	}
-	h.up()
-}
-
-// Receive implements [transport.Link].
-func (h *held) Receive(buf []byte) (transport.Arrival, error) {
-	got, err := h.Link.Receive(buf)
-	if err != nil && err != transport.ErrInterrupted && h.late.Load() {
-		err = transport.ErrYielded
-	}
-	return got, err
+	once sync.Once
+	up   func()
 }
 
 func (h *held) Close() error {
-	h.once.Do(h.ended)
+	h.once.Do(h.up)
 	return h.Link.Close()
 }
 
 func (h *held) Abort() error {
-	h.once.Do(h.ended)
+	h.once.Do(h.up)
 	return h.Link.Abort()
 }
 
@@ -138,12 +99,6 @@ func (h *held) Guard(valid func(frame []byte) bool) {
 
 // Confirm implements [transport.Guarded]: a peer of datagrams keeps its place.
 func (h *held) Confirm(int) {
-	if h.limit != nil {
-		h.limit.Stop()
-	}
-	if h.confirmed != nil {
-		h.confirmed()
-	}
 	switch l := h.Link.(type) {
 	case *spread:
 		l.confirm()
@@ -157,23 +112,13 @@ type acceptor struct {
 	ln   *tcp.Listener
 	wrap Wrap
 	text linkText
-	// opening, if it has a Size, is what a connection has to send before it is handed on.
-	opening transport.Opening
-	done    atomic.Bool  // nobody is waited for any more
-	told    atomic.Int64 // connections that were not let in
-}
-
-// close says that nobody is waited for any more.
-func (a *acceptor) close() {
-	a.done.Store(true)
-	a.ln.Close()
+	once bool // the first one alone
 }
 
 func (a *acceptor) at() string { return a.ln.Addr().String() }
 
-// listen listens for at most most connections at a time, to machines such as m. The option `opening` has
-// a connection send a whole frame first.
-func listen(link string, most int, m *Machine) (*acceptor, error) {
+// listen listens for at most most connections at a time.
+func listen(link string, most int, once bool) (*acceptor, error) {
 	t, err := parseLink(link)
 	if err != nil {
 		return nil, err
@@ -183,10 +128,6 @@ func listen(link string, most int, m *Machine) (*acceptor, error) {
 		return nil, fmt.Errorf("%q: want tcp:ADDRESS:PORT, or tls: where the library has it; "+
 			"over datagrams Connect takes who sends something, and a server has a machine for each", link)
 	}
-	var opening transport.Opening
-	if t.o.Has("opening") && t.o.Bool("opening") {
-		opening = transport.Opening{Size: m.r.FrameSize, Max: m.info.MaxFrame}
-	}
 	if err := t.tried(wrap, true); err != nil {
 		return nil, err
 	}
@@ -194,7 +135,7 @@ func listen(link string, most int, m *Machine) (*acceptor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &acceptor{ln: ln, wrap: wrap, text: t, opening: opening}, nil
+	return &acceptor{ln, wrap, t, once}, nil
 }
 
 // tried refuses options that are wrong before a connection is made.
@@ -215,58 +156,45 @@ func (a *acceptor) run(ctx context.Context, took func(transport.Link), failed fu
 	for {
 		l, err := a.ln.Accept(ctx)
 		if err != nil {
-			if ctx.Err() == nil && !a.done.Load() {
+			if ctx.Err() == nil {
 				failed(err)
 			}
 			return
 		}
-		l.Guard(nil) // one that comes to no end with what follows gives way to others
+		if a.once {
+			a.ln.Close()
+		}
 		go func() {
 			if inside, err := a.secure(ctx, l); err != nil {
-				a.turnedAway(err, failed)
+				failed(err)
 			} else {
 				took(inside)
 			}
 		}()
+		if a.once {
+			return
+		}
 	}
 }
 
-// mostTold is how many strangers that were turned away become events.
-const mostTold = 16
-
-// turnedAway tells that a connection was not let in, a few times.
-func (a *acceptor) turnedAway(why error, failed func(error)) {
-	switch n := a.told.Add(1); {
-	case n < mostTold:
-		failed(why)
-	case n == mostTold:
-		failed(fmt.Errorf("%w; others may follow untold", why))
-	}
-}
-
-// secure puts the layer around a connection, and waits for its first frame if it has to send one.
+// secure puts the layer around a connection.
 func (a *acceptor) secure(ctx context.Context, l transport.Link) (inside transport.Link, err error) {
+	if a.wrap == nil {
+		return l, nil
+	}
 	defer func() {
 		if p := recover(); p != nil {
 			l.Abort()
 			err = fault(p)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
+	ctx, cancel := context.WithTimeout(ctx, dialLimit)
 	defer cancel()
-	if a.wrap != nil {
-		o, err := parseLink(a.text.text) // parameters are taken once, and by one goroutine
-		if err != nil {
-			return nil, err
-		}
-		if l, err = a.wrap(ctx, l, true, o.o); err != nil {
-			return nil, err
-		}
+	o, err := parseLink(a.text.text) // parameters are taken once, and by one goroutine
+	if err != nil {
+		return nil, err
 	}
-	if a.opening.Size != nil {
-		return a.opening.Await(ctx, l)
-	}
-	return l, nil
+	return a.wrap(ctx, l, true, o.o)
 }
 
 // Serve gives the machine each connection that comes to a TCP address, as the link to the peer with
@@ -278,8 +206,7 @@ func (m *Machine) Serve(first, last fsm.Peer, link string) (string, error) {
 	return address, err
 }
 
-// Listen is Serve for one peer alone: nobody is waited for any more when the machine has accepted a
-// message. Until then a connection that says nothing gives way to the next one.
+// Listen is Serve for the first connection alone.
 func (m *Machine) Listen(peer fsm.Peer, link string) (string, error) {
 	var address string
 	err := m.serve(peer, peer, link, true, func(at string) error { address = at; return nil })
@@ -298,7 +225,7 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 		return fmt.Errorf("from peer %d to peer %d: there is none", first, last)
 	}
 	n := int(last-first) + 1
-	a, err := listen(link, n, m)
+	a, err := listen(link, n, once)
 	if err != nil {
 		return err
 	}
@@ -307,17 +234,13 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 		return err
 	}
 	free := &places{first: first, taken: make([]bool, n)}
-	var found func()
-	if once {
-		found = a.close
-	}
 	go a.run(m.life, func(l transport.Link) {
 		peer, ok := free.wait(m.life)
 		if !ok {
 			l.Abort()
 			return
 		}
-		if err := m.join(peer, hold(m, l, func() { free.free(peer) }, found)); err != nil {
+		if err := m.join(peer, &held{Link: l, up: func() { free.free(peer) }}); err != nil {
 			m.put(Event{Kind: Refused, Peer: peer, Text: err.Error()})
 		}
 	}, func(err error) { m.put(Event{Kind: Refused, Peer: first, Text: err.Error()}) })
@@ -357,7 +280,7 @@ func source(ctx context.Context, link string, most int, trial *Machine) (arrival
 		return nil, err
 	}
 	if inner, _ := layered(t.kind); inner != "udp" {
-		return listen(link, most, trial)
+		return listen(link, most, false)
 	}
 	return gather(ctx, t, most, valid(trial.r))
 }
@@ -403,7 +326,7 @@ func (s *Server) take(l transport.Link) {
 	m, err := open(s.life, s.name, s.params, s.q, n)
 	if err == nil {
 		m.lost = m.d.Stop
-		err = m.d.Attach(0, hold(m, l, m.d.Stop, nil)) // the machine may close its link itself
+		err = m.d.Attach(0, &held{Link: l, up: m.d.Stop}) // the machine may close its link itself
 		m.links[0] = l
 	} else {
 		l.Abort()

@@ -59,8 +59,7 @@ const Endless = "endless"
 func Main(root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
-	out := &patient{to: os.Stdout}
-	root.SetOut(out)
+	root.SetOut(&patient{os.Stdout})
 	valuesOnce(root)
 	root.SetHelpCommand(helpCommand(root))
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
@@ -69,19 +68,11 @@ func Main(root *cobra.Command) int {
 		}
 		return checkNumbers(c)
 	}
-	return ended(root, root.Execute(), out.err)
-}
-
-// ended says what is wrong, if anything is, and returns the exit code. A command whose output could
-// not be written has not done its work, be it that it did not look.
-func ended(root *cobra.Command, err, unwritten error) int {
-	var e *Error
-	if unwritten != nil && (err == nil || errors.As(err, &e) && e.Message == "") {
-		err = unwritten
-	}
+	err := root.Execute()
 	if err == nil {
 		return ExitOK
 	}
+	var e *Error
 	if errors.As(err, &e) {
 		if e.Message != "" {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), diag.Visible(e.Message))

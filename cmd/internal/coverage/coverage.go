@@ -10,7 +10,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/parse"
 	"github.com/parley-go/parley/proptest/check"
@@ -81,15 +80,15 @@ func (l *line) fill(places []*check.Usage, c *check.Coverage) {
 func count(taken, faults uint64, cut bool) string {
 	switch {
 	case faults > 0 && taken > 0:
-		return diag.Thousands(taken) + " ✗" + diag.Thousands(faults)
+		return thousands(taken) + " ✗" + thousands(faults)
 	case faults > 0:
-		return "✗" + diag.Thousands(faults)
+		return "✗" + thousands(faults)
 	case taken == 0 && cut:
 		return "not yet"
 	case taken == 0:
 		return "never"
 	}
-	return diag.Thousands(taken)
+	return thousands(taken)
 }
 
 func words(u *check.Usage, cut bool) string {
@@ -186,4 +185,13 @@ func file(b *strings.Builder, c *check.Coverage, f *report.CoverFile) error {
 		b.WriteString(strings.TrimRight(fmt.Sprintf(" │ %*d  %s", digits, l.No, l.Text), " ") + "\n")
 	}
 	return nil
+}
+
+// thousands writes a number with separators.
+func thousands(n uint64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
 }

@@ -47,6 +47,7 @@ type (
 		Side        string     `json:"side"`
 		Role        string     `json:"role"`
 		Params      string     `json:"params,omitempty"`
+		External    bool       `json:"external,omitempty"` // not ours, and not explained
 		Accepted    bool       `json:"accepted"`
 		Exhausted   bool       `json:"exhausted,omitempty"`
 		Sent        int        `json:"sent_explained"`
@@ -147,6 +148,11 @@ func connJSON(c *Conn) jsonConn {
 		j.Fault = &jsonFault{Side: replay.SideNames[f.From], Packet: f.Packet, Offset: f.Offset, Reason: f.Reason}
 	}
 	for _, s := range c.Sides {
+		if s.External {
+			j.Sides = append(j.Sides,
+				jsonSide{Side: c.Recording.Names[s.Side], Role: s.Role, External: true, Accepted: true})
+			continue
+		}
 		j.Sides = append(j.Sides, sideJSON(c.Recording, s))
 	}
 	return j

@@ -165,7 +165,7 @@ func (r *Report) network(ctx context.Context, p *model.Protocol, c *capture.Capt
 				h.Parts = append(h.Parts, nil)
 				continue
 			}
-			s, err := n.Explain(ctx, part, small.Roles, o.Search)
+			s, err := n.Explain(ctx, part, replay.Ours(small), o.Search)
 			if err != nil {
 				return err
 			}

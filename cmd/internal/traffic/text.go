@@ -84,6 +84,10 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 		}
 	}
 	for _, s := range c.Sides {
+		if s.External {
+			fmt.Fprintf(w, "  %s as %s: external, so it need not be a run\n", replay.SideNames[s.Side], s.Role)
+			continue
+		}
 		sideText(w, c, s, steps)
 	}
 }

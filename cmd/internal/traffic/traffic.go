@@ -202,7 +202,11 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 		rec := replay.Split(p, chunks[i], c.Conns[i].Proto == "udp")
 		conn := &Conn{Conn: &c.Conns[i], Recording: rec}
 		for side := range 2 {
-			s, err := replay.Explain(ctx, rec, side, p.Roles, o.Search)
+			if m := replay.Outside(rec, side); m != nil {
+				conn.Sides = append(conn.Sides, &replay.Side{Side: side, Role: m.Name, External: true, Accepted: true})
+				continue
+			}
+			s, err := replay.Explain(ctx, rec, side, replay.Ours(p), o.Search)
 			if err != nil {
 				return err
 			}

@@ -29,8 +29,7 @@ func callOf(list []core.Stmt, level int) (*model.RoutineCall, int) {
 // routine makes a method of a routine's statements. It returns nil if they should be written out. A
 // routine has more than one method if its arguments lead to different statements.
 func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *proc {
-	all := c.g.calls(c.r)[call.Name]
-	users := len(all)
+	users := c.g.calls(c.r)[call.Name]
 	if users < 2 {
 		return nil
 	}
@@ -92,16 +91,13 @@ func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *p
 		return p
 	}
 	for _, old := range c.g.procs[c.r] {
-		if gotree.Alike(old.fn, p.fn) {
+		if gotree.Equal(old.fn.Body, p.fn.Body) && gotree.Equal(old.fn.Params, p.fn.Params) {
 			return &proc{old.fn, p.facts, p.args, p.changes}
 		}
 	}
 	name := base.Unexported(base.GoName(call.Name))
 	if token.IsKeyword(name) {
 		name += "Routine"
-	}
-	if bySender(call) && slices.ContainsFunc(all, func(c *model.RoutineCall) bool { return !bySender(c) }) {
-		name += "Sender"
 	}
 	p.fn.Name = c.r.Calls.Take(name)
 	doc := "is the routine " + call.Name
@@ -115,24 +111,21 @@ func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *p
 	return p
 }
 
-// bySender reports whether one of a call's arguments is the sender. It has no parameter then.
-func bySender(call *model.RoutineCall) bool {
-	return slices.ContainsFunc(call.Fields, func(f model.RoutineField) bool { return f.Local == nil })
-}
-
-// calls returns the calls of each routine of a machine.
-func (g *Funcs) calls(r *types.Machine) map[string][]*model.RoutineCall {
-	if all := g.called[r]; all != nil {
-		return all
+// calls counts how often each routine of a machine is called.
+func (g *Funcs) calls(r *types.Machine) map[string]int {
+	if n := g.called[r]; n != nil {
+		return n
 	}
-	all := map[string][]*model.RoutineCall{}
+	seen := map[*model.RoutineCall]bool{}
 	r.Core.Each(func(s core.Stmt) {
 		for _, c := range s.Node().Calls {
-			if !slices.Contains(all[c.Name], c) {
-				all[c.Name] = append(all[c.Name], c)
-			}
+			seen[c] = true
 		}
 	}, func(core.Expr) {})
-	g.called[r] = all
-	return all
+	counts := map[string]int{}
+	for c := range seen {
+		counts[c.Name]++
+	}
+	g.called[r] = counts
+	return counts
 }

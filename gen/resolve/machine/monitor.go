@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"fmt"
-
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
@@ -114,17 +112,14 @@ func (ro *Role) watcher(e ast.Entry) *Role {
 		if st.Final {
 			ro.Errorf("FSM098", st.Span, "a monitor has no end, so no state of it is final")
 		}
-		for i, h := range st.Handlers {
-			switch {
-			case h == nil:
-				st.Handlers[i] = &model.Handler{Event: m.Events[i], Mode: model.Ignore, Span: st.Span}
-				mon.otherwise(st, st.Handlers[i])
-			case both[h.Event.Name]:
+		for _, h := range st.Handlers {
+			if h != nil && both[h.Event.Name] {
 				ro.Errorf("FSM022", h.Span, "%s is a command and a report of %s, and a monitor cannot tell which",
 					diag.Quote(h.Event.Name), diag.Quote(ro.Machine.Name)).
 					With("rename one of them, or say it with `commanded(…)` and `reported(…)` in claims")
 			}
 		}
+		mon.unmentioned(st, func(*model.Event) bool { return true })
 		mon.onlyRemembers(st.Entry)
 	}
 	for _, t := range m.Transitions {
@@ -141,21 +136,6 @@ func (ro *Role) watcher(e ast.Entry) *Role {
 		mon.cannotFail()
 	}
 	return mon
-}
-
-// otherwise adds a branch that does nothing: what a state says nothing about is of no interest to it.
-func (mon *Role) otherwise(st *model.State, h *model.Handler) {
-	s := convert.Scope{Table: mon.Table, Own: mon.Names}
-	t := &model.Transition{ID: len(mon.Machine.Transitions), Name: st.Name + " " + h.Event.Name, From: st,
-		Event: h.Event, Mode: h.Mode, Span: h.Span}
-	if n := len(h.Branches); n > 0 {
-		t.Name += fmt.Sprintf("/%d", n+1)
-	}
-	for _, f := range h.Event.Fields {
-		t.Params = append(t.Params, s.DeclareField(f, h.Span, false))
-	}
-	t.Locals = s.Slots
-	h.Branches, mon.Machine.Transitions = append(h.Branches, t), append(mon.Machine.Transitions, t)
 }
 
 // remembers reports whether a monitor may have a variable of the type.

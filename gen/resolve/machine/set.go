@@ -83,6 +83,7 @@ func (r *Set) declareRole(e ast.Entry) *Role {
 			ro.Machine.Deferred = int(v)
 		}
 	}
+	ro.Machine.External = pass.IsTrue(ro.Node.Get("external"))
 	ro.declareReports()
 	ro.basicEvents()
 	ro.declareParts()

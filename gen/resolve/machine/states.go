@@ -136,10 +136,56 @@ func (ro *Role) states() {
 		}
 		ro.commonHandlers(st, common, picked)
 	}
+	if ro.Machine.External {
+		ro.ignoreRest()
+	}
 	for i, t := range ro.Machine.Transitions {
 		t.ID = i
 	}
 	ro.reachable()
+}
+
+// unmentioned ignores the events of which a state says nothing, those of some kinds.
+func (ro *Role) unmentioned(st *model.State, some func(*model.Event) bool) {
+	for i, h := range st.Handlers {
+		if ev := ro.Machine.Events[i]; h == nil && some(ev) {
+			st.Handlers[i] = &model.Handler{Event: ev, Mode: model.Ignore, Span: st.Span}
+			ro.otherwise(st, st.Handlers[i])
+		}
+	}
+}
+
+// otherwise adds a branch that does nothing: what a state says nothing about is of no interest to it.
+func (ro *Role) otherwise(st *model.State, h *model.Handler) {
+	s := convert.Scope{Table: ro.Table, Own: ro.Names}
+	t := &model.Transition{ID: len(ro.Machine.Transitions), Name: st.Name + " " + h.Event.Name, From: st,
+		Event: h.Event, Mode: h.Mode, Span: h.Span}
+	if n := len(h.Branches); n > 0 {
+		t.Name += fmt.Sprintf("/%d", n+1)
+	}
+	for _, f := range h.Event.Fields {
+		t.Params = append(t.Params, s.DeclareField(f, h.Span, false))
+	}
+	t.Locals = s.Slots
+	h.Branches, ro.Machine.Transitions = append(h.Branches, t), append(ro.Machine.Transitions, t)
+}
+
+// ignoreRest lets an external role take whatever peers send: also where a state mentions an event and no
+// branch holds. News of links stay unknown to a role that mentions none.
+func (ro *Role) ignoreRest() {
+	m := ro.Machine
+	up, lost := m.Mentions(model.EventUp), m.Mentions(model.EventLost)
+	for _, st := range m.States {
+		for _, h := range st.Handlers {
+			if h != nil && h.Mode == model.Handle && h.Event.FromPeer() && len(h.Branches) > 0 &&
+				h.Branches[len(h.Branches)-1].When != nil {
+				ro.otherwise(st, h)
+			}
+		}
+		ro.unmentioned(st, func(ev *model.Event) bool {
+			return ev.Kind == model.EventMessage || ev.Kind == model.EventUp && up || ev.Kind == model.EventLost && lost
+		})
+	}
 }
 
 // pickStates returns the states for which each common entry is.

@@ -30,7 +30,7 @@ func Describe(t *model.Type) string {
 		}
 		return fmt.Sprintf("opaque u%d", t.Bits)
 	case model.KindBytes:
-		return model.BytesString(t)
+		return fmt.Sprintf("text %d", t.Cap)
 	case model.KindOptional:
 		return Describe(t.Elem) + "?"
 	case model.KindArray:

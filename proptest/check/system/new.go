@@ -28,9 +28,8 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 	s.Rules = *stage.Rules(c)
 	s.channels()
 	var problems []error
-	lower := core.Once()
 	for _, inst := range c.Instances {
-		proc, err := s.process(inst, lower)
+		proc, err := s.process(inst)
 		problems = append(problems, err)
 		s.Procs = append(s.Procs, proc)
 		s.System.Procs = append(s.System.Procs, proc)
@@ -93,15 +92,14 @@ func (s *Machines) channels() {
 		Channels: s.System.Channels}
 }
 
-func (s *Machines) process(inst *model.Instance, lower func(*model.Machine) *core.Machine) (*Process, error) {
+func (s *Machines) process(inst *model.Instance) (*Process, error) {
 	role := inst.Role
-	code := lower(role)
-	p := &Process{sys: s, Inst: inst, Role: role, Machine: interp.Run(code, s.Texts)}
+	p := &Process{sys: s, Inst: inst, Role: role, Machine: interp.New(role, s.Texts)}
 	args, err := s.arguments(inst)
 	if err != nil {
 		return nil, err
 	}
-	if p.Initial, err = interp.Begin(code, s.Texts, args...); err != nil {
+	if p.Initial, err = interp.NewValue(role, s.Texts, args...); err != nil {
 		return nil, fmt.Errorf("%s: instance %s: %w", inst.Span, inst.Name, err)
 	}
 	p.Timers = findTimers(role, 0, nil)

@@ -118,7 +118,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeQuery(b []byte, m *QueryMessage) wire.Error {
-	m.Ident = binary.BigEndian.Uint16(b[0:])
+	m.Ident = Ident(binary.BigEndian.Uint16(b[0:]))
 	if v := uint8(binary.BigEndian.Uint16(b[2:]) >> 10 & 1); v != 0 {
 		return wire.Error{Message: "QUERY", Offset: 2, Problem: wire.Mismatch, Value: int64(v)}
 	}
@@ -179,12 +179,12 @@ func decodeQuery(b []byte, m *QueryMessage) wire.Error {
 		if len(b) < at+2 {
 			return wire.Error{Message: "QUERY", Field: "questions.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		e.Kind = binary.BigEndian.Uint16(b[at:])
+		e.Kind = Kind(binary.BigEndian.Uint16(b[at:]))
 		at += 2
 		if len(b) < at+2 {
 			return wire.Error{Message: "QUERY", Field: "questions.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		e.Class = binary.BigEndian.Uint16(b[at:])
+		e.Class = Class(binary.BigEndian.Uint16(b[at:]))
 		at += 2
 	}
 	if len(b) > at {
@@ -228,7 +228,7 @@ func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, wire.Error) {
 }
 
 func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
-	m.Ident = binary.BigEndian.Uint16(b[0:])
+	m.Ident = Ident(binary.BigEndian.Uint16(b[0:]))
 	m.Authoritative = uint8(binary.BigEndian.Uint16(b[2:])>>10&1) != 0
 	m.Truncated = uint8(binary.BigEndian.Uint16(b[2:])>>9&1) != 0
 	m.Wanted = uint8(binary.BigEndian.Uint16(b[2:])>>8&1) != 0
@@ -287,12 +287,12 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 		if len(b) < at+2 {
 			return wire.Error{Message: "RESPONSE", Field: "questions.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		e.Kind = binary.BigEndian.Uint16(b[at:])
+		e.Kind = Kind(binary.BigEndian.Uint16(b[at:]))
 		at += 2
 		if len(b) < at+2 {
 			return wire.Error{Message: "RESPONSE", Field: "questions.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		e.Class = binary.BigEndian.Uint16(b[at:])
+		e.Class = Class(binary.BigEndian.Uint16(b[at:]))
 		at += 2
 	}
 	if len(b) > at {

@@ -31,18 +31,18 @@ func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
 // QueryMessage are the fields of QUERY.
 type QueryMessage struct {
-	Ident     uint16
+	Ident     Ident
 	Wanted    bool
-	Questions QuestionList
+	Questions Questions
 }
 
 // ResponseMessage are the fields of RESPONSE.
 type ResponseMessage struct {
-	Ident         uint16
+	Ident         Ident
 	Authoritative bool
 	Truncated     bool
 	Wanted        bool
 	Available     bool
 	Code          Code
-	Questions     QuestionList
+	Questions     Questions
 }

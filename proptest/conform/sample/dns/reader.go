@@ -36,10 +36,10 @@ func (m *Reader) Step(ev *Event, fx *Effects) fsm.Result {
 	if m.State == StateOpen {
 		switch ev.Kind {
 		case ReceiveQuery:
-			// specs/library/dns/spec.yaml:32
+			// specs/library/dns/spec.yaml:36
 			return ignored(0)
 		case ReceiveResponse:
-			// specs/library/dns/spec.yaml:32
+			// specs/library/dns/spec.yaml:36
 			return ignored(1)
 		}
 	}

@@ -33,9 +33,9 @@ type Event struct {
 func (ev *Event) invalid() bool {
 	switch ev.Kind {
 	case ReceiveQuery:
-		return invalidQuestionList(&ev.Message.Query.Questions)
+		return invalidQuestions(&ev.Message.Query.Questions)
 	case ReceiveResponse:
-		return ev.Message.Response.Code > 5 || invalidQuestionList(&ev.Message.Response.Questions)
+		return ev.Message.Response.Code > 5 || invalidQuestions(&ev.Message.Response.Questions)
 	}
 	return false
 }
@@ -44,10 +44,10 @@ func (ev *Event) invalid() bool {
 func (ev *Event) outside(why *fsm.Refusal) {
 	switch ev.Kind {
 	case ReceiveQuery:
-		why.Outside(invalidQuestionList(&ev.Message.Query.Questions), "questions", "a list of at most 1 of Question")
+		why.Outside(invalidQuestions(&ev.Message.Query.Questions), "questions", "a list of at most 1 of Question")
 	case ReceiveResponse:
 		why.Outside(ev.Message.Response.Code > 5, "code", "fine, format, failure, noName, notImplemented, refused")
-		why.Outside(invalidQuestionList(&ev.Message.Response.Questions), "questions", "a list of at most 1 of Question")
+		why.Outside(invalidQuestions(&ev.Message.Response.Questions), "questions", "a list of at most 1 of Question")
 	}
 }
 

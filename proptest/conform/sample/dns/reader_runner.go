@@ -171,8 +171,8 @@ var info = fsm.Info{
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "open QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/dns/spec.yaml", Line: 32, Col: 30},
-		{Name: "open RESPONSE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/dns/spec.yaml", Line: 32, Col: 37},
+		{Name: "open QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/dns/spec.yaml", Line: 36, Col: 30},
+		{Name: "open RESPONSE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/dns/spec.yaml", Line: 36, Col: 37},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,

@@ -11,7 +11,7 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageQuery:
 		b = wire.AppendInt(b, "QUERY{ident: ", int64(m.Query.Ident))
 		b = wire.AppendBool(b, ", wanted: ", m.Query.Wanted)
-		b = appendQuestionList(append(b, ", questions: "...), &m.Query.Questions)
+		b = appendQuestions(append(b, ", questions: "...), &m.Query.Questions)
 		return append(b, '}')
 	case MessageResponse:
 		b = wire.AppendInt(b, "RESPONSE{ident: ", int64(m.Response.Ident))
@@ -20,7 +20,7 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendBool(b, ", wanted: ", m.Response.Wanted)
 		b = wire.AppendBool(b, ", available: ", m.Response.Available)
 		b = wire.AppendWord(b, ", code: ", m.Response.Code.String())
-		b = appendQuestionList(append(b, ", questions: "...), &m.Response.Questions)
+		b = appendQuestions(append(b, ", questions: "...), &m.Response.Questions)
 		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
@@ -32,7 +32,7 @@ func appendReader(b []byte, m *Reader) []byte {
 	return b
 }
 
-func appendQuestionList(b []byte, v *QuestionList) []byte {
+func appendQuestions(b []byte, v *Questions) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		b = wire.Comma(b, i)

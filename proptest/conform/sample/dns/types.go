@@ -13,7 +13,10 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "460d9effd402052466199d097b796f276543e7721872dde0c9bfcb574b68186f"
+const hash = "8bab45322b21d7f46b7f31666a33acf600524dfbf77236a2938d2a7f599fc25a"
+
+// Ident is a number in 0..65535.
+type Ident uint16
 
 // Text63 is a text of at most 63 bytes. Bytes of Data from Len on are 0.
 type Text63 struct {
@@ -36,11 +39,23 @@ type Name struct {
 	Items [10]Text63
 }
 
+// Kind is a number in 0..65535.
+type Kind uint16
+
+// Class is a number in 0..65535.
+type Class uint16
+
 // Question is a record.
 type Question struct {
 	Name  Name
-	Kind  uint16
-	Class uint16
+	Kind  Kind
+	Class Class
+}
+
+// Questions is a list of at most 1. Items from Len on are zero.
+type Questions struct {
+	Len   uint8
+	Items [1]Question
 }
 
 // Code is an enumeration.
@@ -61,14 +76,8 @@ var codeNames = [...]string{"fine", "format", "failure", "noName", "notImplement
 // String returns the name as the specification has it.
 func (v Code) String() string { return fsm.Name(codeNames[:], int(v)) }
 
-// QuestionList is a list of at most 1. Items from Len on are zero.
-type QuestionList struct {
-	Len   uint8
-	Items [1]Question
-}
-
-// invalidQuestionList reports whether some element is none of its type.
-func invalidQuestionList(v *QuestionList) bool {
+// invalidQuestions reports whether some element is none of its type.
+func invalidQuestions(v *Questions) bool {
 	if int(v.Len) > len(v.Items) {
 		return true
 	}

@@ -1,6 +1,7 @@
 package dgram
 
 import (
+	"errors"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
@@ -31,10 +32,12 @@ func (l *Link[A]) Send(peer int, frame []byte) error {
 		return transport.ErrNoPeer
 	}
 	if !even {
-		return transport.ErrUneven
+		return errUneven
 	}
 	return l.write(peer, frame, to)
 }
+
+var errUneven = errors.New("the peer has sent less than this, and was not configured")
 
 func (l *Link[A]) sendAll(frame []byte) (err error) {
 	for _, to := range l.cfg.All {
@@ -47,7 +50,7 @@ func (l *Link[A]) sendAll(frame []byte) (err error) {
 	}
 	for i := range l.cfg.MaxPeers {
 		e := l.Send(i, frame)
-		if e != nil && e != transport.ErrNoPeer && e != transport.ErrUneven {
+		if e != nil && e != transport.ErrNoPeer && e != errUneven {
 			err = e
 		}
 	}
