@@ -56,12 +56,28 @@ func (p *Place) defaults() {
 
 // numbers says how a place's addresses become numbers.
 func numbers(p Place) book.Config {
-	c := book.Config{Shape: startup.Shape, Parties: Parties, Prove: true, Logger: p.Logger}
+	c := book.Config{Shape: startup.Shape, Parties: Parties, Prove: true, Complete: complete, Logger: p.Logger}
 	if p.Universe != nil {
 		c.Constants = map[string]uint64{"universe": uint64(*p.Universe)}
 	}
 	return c
 }
+
+// complete gives the reply of an original peer that has four slots, and so one player list, the
+// second list, in which nobody is.
+func complete(frame []byte) []byte {
+	const one, two, first = 556, 968, 140 + 412 // the sizes with a list and with two, and where the first one ends
+	if len(frame) != one || frame[16] != reply {
+		return frame
+	}
+	c := make([]byte, two)
+	copy(c, frame[:first])
+	c[first] = frame[140]
+	return c
+}
+
+// reply is the type number of CONNECT_REPLY, at byte 16.
+const reply = 1
 
 // OpenUDP opens a link over UDP broadcast, IPv4.
 func OpenUDP(p Place) (Link, error) {

@@ -265,3 +265,35 @@ func TestUniverses(t *testing.T) {
 		}
 	})
 }
+
+// An original peer with four slots sends one list of players. Its reply is taken, from somebody who
+// has said nothing before, too.
+func TestFourSlots(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t)
+		p := w.start()
+		original := newStranger(t, &w.net, 7)
+		defer original.link.Close()
+		answer := make([]byte, 556)
+		copy(answer, connect()[:140])
+		answer[16], answer[25], answer[26], answer[27], answer[140] = 1, 2, 0, 1, 0x0a
+		nodes.Put(answer[140+212:], 7)
+		nodes.Put(answer[140+228:], 2000)
+		answer[140+278], answer[140+279] = 1, 1
+		clear(answer[8:12])
+		sum := crc32.ChecksumIEEE(answer)
+		binary.LittleEndian.PutUint32(answer[8:], sum+1)
+		original.send(answer)
+		time.Sleep(100 * time.Millisecond)
+		if v := p.View(t.Context()); v.State != "connecting" {
+			t.Errorf("a reply with a wrong checksum is taken: %v", v)
+		}
+		binary.LittleEndian.PutUint32(answer[8:], sum)
+		original.send(answer)
+		w.until("a game of two", func() bool {
+			v := p.View(t.Context())
+			return v.State == "game" && v.Slot == 1 && v.Taken() == 2
+		}, p)
+		w.leave(p)
+	})
+}

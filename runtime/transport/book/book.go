@@ -95,6 +95,9 @@ type Config struct {
 	// Constants replace constants of the specification in all frames, by name: peers hear only those
 	// whose links have the same.
 	Constants map[string]uint64
+	// Complete gives a received frame of an older form, which lacks something, that of the specification:
+	// it returns the frame itself or a new one, whose checksum need not be right. May be nil.
+	Complete func(frame []byte) []byte
 	// Prove has peers prove their addresses to each other. Without a proof, a peer that could give one
 	// is not heard, and any other is sent no more than twice the bytes that came from it.
 	Prove bool
@@ -127,6 +130,8 @@ type Link[A comparable] struct {
 	out      []byte
 	stats    Stats
 	flush    bool // something was sent that nobody flushes
+
+	complete func([]byte) []byte
 
 	prove  bool
 	secret [32]byte
@@ -187,7 +192,7 @@ func New[A comparable](inner Inner[A], own A, form Form[A], cfg Config) (*Link[A
 	}
 	l := &Link[A]{inner: inner, form: form, shape: cfg.Shape, parties: cfg.Parties, self: cfg.Parties / 2}
 	l.entries = []entry[A]{{addr: own, key: l.key(own), number: l.self, peer: oneself}}
-	l.prove, l.secret = cfg.Prove, newSecret()
+	l.prove, l.secret, l.complete = cfg.Prove, newSecret(), cfg.Complete
 	l.notes.Logger, l.notes.Place = cfg.Logger, func() string { return fmt.Sprint(own) }
 	for name, value := range cfg.Constants {
 		c, ok := cfg.Shape.Constant(name)

@@ -129,6 +129,13 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 	case !l.constants(e, frame, true) || !l.hear(e, len(frame)):
 		return a, false
 	}
+	if c := l.completed(frame); len(c) != len(frame) {
+		if a.N = copy(buf, c); a.N < len(c) {
+			l.stats.Damaged++
+			return a, false
+		}
+		frame = buf[:a.N]
+	}
 	number := e.number
 	if !e.up { // it is heard before the inner link could say so
 		e.up = true
@@ -147,6 +154,19 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 	}
 	l.sum(frame)
 	return a, true
+}
+
+// completed is a frame in the form of the specification, with its checksum. It may be called without
+// mu.
+func (l *Link[A]) completed(frame []byte) []byte {
+	if l.complete == nil {
+		return frame
+	}
+	c := l.complete(frame)
+	if len(c) != len(frame) {
+		l.sum(c)
+	}
+	return c
 }
 
 // whole reports whether a frame has its checksum. It may be called without mu.

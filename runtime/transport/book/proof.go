@@ -151,7 +151,7 @@ func (l *Link[A]) ask(e *entry[A]) {
 // checksum, or by a greeting.
 func (l *Link[A]) Guard(valid func(frame []byte) bool) {
 	l.inner.Guard(func(frame []byte) bool {
-		return l.prove && IsGreeting(frame) || l.whole(frame) && valid(frame)
+		return l.prove && IsGreeting(frame) || l.whole(frame) && valid(l.completed(frame))
 	})
 }
 
