@@ -345,6 +345,7 @@ func (g *gen) declare(f *jen.File, gt *types.Type) {
 	case model.KindSet:
 		head("is a set: bit i stands for the type's value number i.")
 		f.Type().Id(gt.Name).Uint64()
+		g.declareSet(f, gt)
 	case model.KindEnum:
 		g.declareEnum(f, gt, head)
 	case model.KindBytes:
@@ -358,4 +359,34 @@ func (g *gen) declare(f *jen.File, gt *types.Type) {
 		head("is a record.")
 		f.Type().Id(gt.Name).StructFunc(func(s *jen.Group) { g.structFields(s, gt.Fields, t.Fields) })
 	}
+}
+
+// declareSet emits what programs do with sets, so that they need no masks. No value that the set cannot
+// have is ever put into it: its bit is shifted out, or taken off by the mask of all.
+func (g *gen) declareSet(f *jen.File, gt *types.Type) {
+	elem := gt.T.Elem
+	if elem.Kind == model.KindBool {
+		return
+	}
+	bit := jen.Id("uint").Call(jen.Id("v"))
+	switch lo := elem.Lo; {
+	case elem.Kind == model.KindEnum || lo == 0:
+	case lo > 0:
+		bit = jen.Parens(bit.Op("-").Lit(int(lo)))
+	default:
+		bit = jen.Parens(bit.Op("+").Lit(int(-lo)))
+	}
+	all := jen.Lit(1).Op("<<").Lit(int(elem.Count())).Op("-").Lit(1)
+	method := func(name, doc string, result, code jen.Code) {
+		f.Line()
+		f.Comment(base.Comment(name, doc))
+		f.Func().Params(jen.Id("s").Id(gt.Name)).Id(name).
+			Params(jen.Id("v").Add(gotree.Code(g.Typ(elem, "").X))).Add(result).Block(jen.Return(code))
+	}
+	method("Has", "reports whether v is in the set.", jen.Bool(),
+		jen.Id("s").Op(">>").Add(bit).Op("&").Lit(1).Op("!=").Lit(0))
+	method("With", "returns the set with v, which is a value of its type.", jen.Id(gt.Name),
+		jen.Id("s").Op("|").Lit(1).Op("<<").Add(bit).Op("&").Parens(all))
+	method("Without", "returns the set without v.", jen.Id(gt.Name),
+		jen.Id("s").Op("&^").Parens(jen.Lit(1).Op("<<").Add(bit)))
 }

@@ -90,8 +90,38 @@ type Done struct {
 // Slots is a set: bit i stands for the type's value number i.
 type Slots uint64
 
+// Has reports whether v is in the set.
+func (s Slots) Has(v Slot) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s Slots) With(v Slot) Slots {
+	return s | 1<<uint(v)&(1<<8-1)
+}
+
+// Without returns the set without v.
+func (s Slots) Without(v Slot) Slots {
+	return s &^ (1 << uint(v))
+}
+
 // Links is a set: bit i stands for the type's value number i.
 type Links uint64
+
+// Has reports whether v is in the set.
+func (s Links) Has(v fsm.Peer) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s Links) With(v fsm.Peer) Links {
+	return s | 1<<uint(v)&(1<<62-1)
+}
+
+// Without returns the set without v.
+func (s Links) Without(v fsm.Peer) Links {
+	return s &^ (1 << uint(v))
+}
 
 // DoneList is a list of at most 6. Items from Len on are zero.
 type DoneList struct {

@@ -193,6 +193,21 @@ type Id uint32
 // Picks is a set: bit i stands for the type's value number i.
 type Picks uint64
 
+// Has reports whether v is in the set.
+func (s Picks) Has(v Slot) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s Picks) With(v Slot) Picks {
+	return s | 1<<uint(v)&(1<<14-1)
+}
+
+// Without returns the set without v.
+func (s Picks) Without(v Slot) Picks {
+	return s &^ (1 << uint(v))
+}
+
 // Minor is a number in 0..255.
 // of the game's version, 0.minor.patch.
 type Minor uint8

@@ -123,7 +123,7 @@ func (b *brain) device(i int) bool {
 		return b.match.fleet[i][slot] == netplay.ShipShofixti
 	}
 	for slot, ship := range b.match.fleet[i] {
-		if ship == netplay.ShipShofixti && b.match.left[i]&(1<<slot) != 0 {
+		if ship == netplay.ShipShofixti && b.match.left[i].Has(netplay.Slot(slot)) {
 			return true
 		}
 	}
@@ -133,7 +133,7 @@ func (b *brain) device(i int) bool {
 // loses takes a ship off a side's list.
 func (b *brain) loses(i int) {
 	if s := b.match.slot[i]; s >= 0 {
-		b.match.left[i] &^= 1 << s
+		b.match.left[i] = b.match.left[i].Without(netplay.Slot(s))
 		return
 	}
 	b.match.unknown[i]++

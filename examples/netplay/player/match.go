@@ -123,8 +123,8 @@ func (b *brain) dueSelect() *command {
 	switch {
 	case b.m.OwnDue && b.mayPick() && !b.position.picks():
 		for s := range Slots {
-			if b.match.left[own]&(1<<s) != 0 && b.m.OwnGone&(1<<s) == 0 {
-				return b.pick(netplay.Some(netplay.Slot(s)))
+			if s := netplay.Slot(s); b.match.left[own].Has(s) && !b.m.OwnGone.Has(s) {
+				return b.pick(netplay.Some(s))
 			}
 		}
 		return b.pick(netplay.Optional[netplay.Slot]{})

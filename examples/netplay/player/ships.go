@@ -57,7 +57,7 @@ func living(fleet *[Slots]netplay.FleetPart) netplay.Picks {
 	var set netplay.Picks
 	for s := range fleet {
 		if fleet[s].Own != netplay.ShipVacant {
-			set |= 1 << s
+			set = set.With(netplay.Slot(s))
 		}
 	}
 	return set

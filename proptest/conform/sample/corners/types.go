@@ -45,6 +45,21 @@ func (v Suit) String() string { return fsm.Name(suitNames[:], int(v)) }
 // Hand is a set: bit i stands for the type's value number i.
 type Hand uint64
 
+// Has reports whether v is in the set.
+func (s Hand) Has(v Suit) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s Hand) With(v Suit) Hand {
+	return s | 1<<uint(v)&(1<<3-1)
+}
+
+// Without returns the set without v.
+func (s Hand) Without(v Suit) Hand {
+	return s &^ (1 << uint(v))
+}
+
 // Card is a record.
 type Card struct {
 	Suit Suit

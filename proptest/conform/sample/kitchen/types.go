@@ -93,6 +93,21 @@ type Grid [2][2]Ship
 // Slots is a set: bit i stands for the type's value number i.
 type Slots uint64
 
+// Has reports whether v is in the set.
+func (s Slots) Has(v Slot) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s Slots) With(v Slot) Slots {
+	return s | 1<<uint(v)&(1<<2-1)
+}
+
+// Without returns the set without v.
+func (s Slots) Without(v Slot) Slots {
+	return s &^ (1 << uint(v))
+}
+
 // Point is a record.
 type Point struct {
 	X uint8

@@ -27,6 +27,21 @@ type Word uint8
 // People is a set: bit i stands for the type's value number i.
 type People uint64
 
+// Has reports whether v is in the set.
+func (s People) Has(v fsm.Peer) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s People) With(v fsm.Peer) People {
+	return s | 1<<uint(v)&(1<<4-1)
+}
+
+// Without returns the set without v.
+func (s People) Without(v fsm.Peer) People {
+	return s &^ (1 << uint(v))
+}
+
 // Seats has one element for each value of its index.
 type Seats [2]Optional[fsm.Peer]
 

@@ -35,6 +35,21 @@ type Entry struct {
 // Bag is a set: bit i stands for the type's value number i.
 type Bag uint64
 
+// Has reports whether v is in the set.
+func (s Bag) Has(v Digit) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s Bag) With(v Digit) Bag {
+	return s | 1<<uint(v)&(1<<10-1)
+}
+
+// Without returns the set without v.
+func (s Bag) Without(v Digit) Bag {
+	return s &^ (1 << uint(v))
+}
+
 // Row has one element for each value of its index.
 type Row [2]Tiny
 

@@ -39,6 +39,21 @@ func (v Mode) String() string { return fsm.Name(modeNames[:], int(v)) }
 // Days is a set: bit i stands for the type's value number i.
 type Days uint64
 
+// Has reports whether v is in the set.
+func (s Days) Has(v uint8) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s Days) With(v uint8) Days {
+	return s | 1<<uint(v)&(1<<7-1)
+}
+
+// Without returns the set without v.
+func (s Days) Without(v uint8) Days {
+	return s &^ (1 << uint(v))
+}
+
 // Reading is a record.
 type Reading struct {
 	At   uint32

@@ -45,6 +45,21 @@ type NewPlayer2 struct {
 // NewPlayerRunner is a set: bit i stands for the type's value number i.
 type NewPlayerRunner uint64
 
+// Has reports whether v is in the set.
+func (s NewPlayerRunner) Has(v uint8) bool {
+	return s>>uint(v)&1 != 0
+}
+
+// With returns the set with v, which is a value of its type.
+func (s NewPlayerRunner) With(v uint8) NewPlayerRunner {
+	return s | 1<<uint(v)&(1<<8-1)
+}
+
+// Without returns the set without v.
+func (s NewPlayerRunner) Without(v uint8) NewPlayerRunner {
+	return s &^ (1 << uint(v))
+}
+
 // NewPlayer2List is a list of at most 2. Items from Len on are zero.
 type NewPlayer2List struct {
 	Len   uint8
