@@ -233,16 +233,23 @@ func reads(s stmt, into map[*variable]bool) {
 	}
 }
 
-// length returns how many statements a list has, the inner ones included.
+// length returns how many statements Spin finds in a list, about: those of its text, the inner ones
+// included.
 func length(list []stmt) int {
 	n := 0
 	for _, x := range list {
-		n++
-		if x, ok := x.(*choice); ok {
-			n += length(x.otherwise)
+		switch x := x.(type) {
+		case *choice:
+			n += 2 + length(x.otherwise) // with its else
 			for _, a := range x.arms {
 				n += 1 + length(a.body)
 			}
+		case *require: // if :: it :: else -> assert fi
+			n += 4
+		case *send: // if :: there is room -> it; it is counted :: else fi
+			n += 4
+		default:
+			n++
 		}
 	}
 	return n

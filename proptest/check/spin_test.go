@@ -165,6 +165,24 @@ func TestSpinCountsTheSame(t *testing.T) {
 	}
 }
 
+// TestSpinTakesLongSteps: Spin has a bound for the statements of a step, and the export divides those that
+// come near it.
+func TestSpinTakesLongSteps(t *testing.T) {
+	needSpin(t)
+	for _, check := range []string{"again", "full"} {
+		_, text := exported(t, "../../specs/startup/spec.yaml", check, nil)
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "model.pml"), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.Command("spin", "-a", "model.pml")
+		cmd.Dir = dir
+		if out, err := cmd.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", check, err, out)
+		}
+	}
+}
+
 // TestSpinForSeveralCores: written for several cores a model has the same states, and Spin can
 // build a verifier of it that uses them.
 func TestSpinForSeveralCores(t *testing.T) {

@@ -148,7 +148,7 @@ func (s *Search) OneByOne(q queue) {
 	if s.Stop.Load() {
 		s.Unexpanded += s.left(q)
 	} else if cut {
-		s.Halt(fmt.Sprintf("the depth limit of %d steps was reached", e.Opt.MaxDepth))
+		s.Halt(depthLimit(e.Opt.MaxDepth))
 	}
 }
 

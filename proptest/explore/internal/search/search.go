@@ -123,7 +123,7 @@ func (s *Search) BreadthFirst() {
 			return
 		case e.Opt.MaxDepth > 0 && depth+1 >= e.Opt.MaxDepth:
 			s.Unexpanded += next.N
-			s.Halt(fmt.Sprintf("the depth limit of %d steps was reached", e.Opt.MaxDepth))
+			s.Halt(depthLimit(e.Opt.MaxDepth))
 			return
 		}
 	}
@@ -252,4 +252,12 @@ func (s *Search) ForEach(f func(depth int, c []uint64) bool) {
 			}
 		}
 	}
+}
+
+// depthLimit says that a search has come as deep as it may.
+func depthLimit(most int) string {
+	if most == 1 {
+		return "the depth limit of 1 step was reached"
+	}
+	return fmt.Sprintf("the depth limit of %d steps was reached", most)
 }
