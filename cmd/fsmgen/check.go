@@ -19,6 +19,7 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/lint"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
@@ -145,37 +146,44 @@ func parseBytes(s string) (uint64, error) {
 	return n << shift, nil
 }
 
+// mostLooked is how many files and folders below a folder are looked at for specifications, and
+// mostSpecs how many may be among them.
+const (
+	mostLooked = 50_000
+	mostSpecs  = 1000
+)
+
 // specFiles lists the files, and those below the folders, of the arguments.
 func specFiles(args []string) ([]string, error) {
-	var files []string
+	var found []string
 	for _, a := range args {
 		info, err := os.Stat(a)
 		if err != nil {
 			return nil, fmt.Errorf("%s cannot be read: %s", a, cli.Reason(err))
 		}
 		if !info.IsDir() {
-			files = append(files, a)
+			found = append(found, a)
 			continue
 		}
-		err = filepath.WalkDir(a, func(path string, d fs.DirEntry, err error) error {
-			switch {
-			case err != nil:
-				return err
-			case d.IsDir() && path != a && (d.Name() == "testdata" || d.Name() == "expected"):
-				return filepath.SkipDir
-			case !d.IsDir() && strings.HasSuffix(path, ".yaml"):
-				files = append(files, path)
+		below, err := files.Walk(a, mostLooked, func(path string, d fs.DirEntry) bool {
+			if d.IsDir() {
+				return d.Name() != "expected"
 			}
-			return nil
+			return strings.HasSuffix(path, ".yaml")
 		})
 		if err != nil {
 			return nil, err
 		}
+		if len(below) > mostSpecs {
+			return nil, fmt.Errorf("%s has %d files *.yaml below it, and %d are the limit; "+
+				"name the folder of the specifications, or the files", a, len(below), mostSpecs)
+		}
+		found = append(found, below...)
 	}
-	if len(files) == 0 {
+	if len(found) == 0 {
 		return nil, fmt.Errorf("there is no specification (*.yaml) in %s", strings.Join(args, ", "))
 	}
-	return files, nil
+	return found, nil
 }
 
 // outcome is the result for one specification: a report, or errors.
@@ -194,6 +202,7 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 	var rejected diag.List
 	for _, file := range files {
 		o.cfg.Explore.Progress = o.progress(o.told(cmd), file)
+		o.cfg.Warn = func(text string) { fmt.Fprintln(cmd.ErrOrStderr(), diag.Visible(text)) }
 		r, list, err := check.Suite(ctx, file, o.cfg)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("%s: %w", file, err))

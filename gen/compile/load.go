@@ -9,6 +9,7 @@ import (
 	"path"
 	"path/filepath"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
@@ -90,6 +91,14 @@ func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 		l.Errorf("FSM001", at, "a specification has at most %d files", maxFiles)
 		return nil
 	}
+	if unprintable(name) {
+		if at.IsZero() {
+			at = diag.Span{File: strings.ReplaceAll(diag.Visible(name), "\n", `\n`)}
+		}
+		l.Errorf("FSM001", at, "the name has a line feed, a control character or what is no UTF-8").
+			With("every message and the generated code name the file: rename it, or the folder it is in")
+		return nil
+	}
 	data, err := l.read(name)
 	if err != nil {
 		who := name
@@ -125,6 +134,13 @@ func (l *loader) readFile(name string, at diag.Span) *ast.Node {
 	}
 	l.roots = append(l.roots, root)
 	return root
+}
+
+// unprintable reports whether the name of a file commands a terminal, or breaks the line it is in.
+func unprintable(name string) bool {
+	return !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool {
+		return r == '\n' || r == '\t' || diag.Hidden(r)
+	})
 }
 
 func (l *loader) read(name string) ([]byte, error) {

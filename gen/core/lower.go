@@ -205,9 +205,12 @@ func (p *Place) keys() []Expr {
 }
 
 // Lower lowers a machine, with the machines of its parts.
-func Lower(m *model.Machine) *Machine {
-	l := lowering{machines: map[*model.Machine]*Machine{}}
-	return l.machine(m)
+func Lower(m *model.Machine) *Machine { return Once()(m) }
+
+// Once returns a Lower for several machines that lowers each of them once, however often it is asked.
+func Once() func(m *model.Machine) *Machine {
+	l := &lowering{machines: map[*model.Machine]*Machine{}}
+	return l.machine
 }
 
 type lowering struct {

@@ -27,7 +27,7 @@ const (
 	Ge
 	Min
 	Max
-	Len       // of a list or set
+	Len       // of a list, set or text
 	Append    // of a list and an element; whether there is room is asked before the element is evaluated
 	Head      // the first element of a list
 	Tail      // a list without its first element

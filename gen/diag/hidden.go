@@ -25,6 +25,7 @@ func Hidden(r rune) bool {
 // Visible writes hidden characters as \u001b: for names of files and other words of a message that
 // nobody has looked at.
 func Visible(s string) string {
+	s = strings.ToValidUTF8(s, "\uFFFD") // a byte alone may be a command, too
 	if !strings.ContainsFunc(s, Hidden) {
 		return s
 	}

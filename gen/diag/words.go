@@ -22,6 +22,15 @@ func OneOr[N int | int64 | uint64](n N, one, many string) string {
 	return many
 }
 
+// Thousands writes a number with a comma before each three digits: 12,345.
+func Thousands[N int | int64 | uint64](n N) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
 // Plural returns the ending that a word has for n things.
 func Plural(n int) string {
 	if n == 1 {

@@ -16,6 +16,7 @@ func TestHidden(t *testing.T) {
 		"\x1b[31m":           `\u001b[31m`,
 		"a\u009bb\u202ec\r":  `a\u009bb\u202ec\u000d`,
 		"\x00\x7f\u2028":     `\u0000\u007f\u2028`,
+		"a\x9bb":             "a\uFFFDb",
 	} {
 		if got := Visible(text); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

@@ -433,6 +433,26 @@ function read.each(r, item, out)
   keep(out, item, list)
 end
 
+-- bad_in returns the place of the first byte that a charset does not allow, from 1; nil if there is none.
+local function bad_in(charset, s)
+  if charset == "ascii" then return s:find("[\128-\255]") end
+  if charset == "printable" then return s:find("[^ -~]") end
+  if charset ~= "utf8" then return nil end
+  local i = 1
+  while i <= #s do
+    local a, b = s:byte(i, i + 1)
+    local more = a < 0x80 and 0 or a >= 0xc2 and a < 0xe0 and 1 or a >= 0xe0 and a < 0xf0 and 2 or a >= 0xf0 and a < 0xf5 and 3
+    if not more then return i end
+    local low = a == 0xe0 and 0xa0 or a == 0xf0 and 0x90 or 0x80
+    local high = a == 0xed and 0x9f or a == 0xf4 and 0x8f or 0xbf
+    for k = 1, more do
+      local c = s:byte(i + k)
+      if not c or c < (k == 1 and low or 0x80) or c > (k == 1 and high or 0xbf) then return i end
+    end
+    i = i + 1 + more
+  end
+end
+
 function read.text(r, item, out)
   local at, n, skip = r.at, r.finish - r.at, 0
   if item.by == "nul" then
@@ -450,6 +470,8 @@ function read.text(r, item, out)
     need(r, n, item.field)
   end
   local shown = n
+  local bad = n > 0 and bad_in(item.charset, r.tvb:raw(at, n))
+  if bad and (n <= item.most or item.cut) then wrong(at + bad - 1, "%s has a byte that is not %s", item.field, item.charset) end
   if n > item.most then
     if not item.cut then wrong(at, "%s has %d bytes, at most %d", item.field, n, item.most) end
     shown = item.most
@@ -641,7 +663,7 @@ function words.text(t, w)
   for i = 1, #t.without do
     if w:find(t.without:sub(i, i), 1, true) then return nil end
   end
-  return #w <= t.most and w or nil
+  return #w <= t.most and not bad_in(t.charset, w) and w or nil
 end
 function words.enum(t, w)
   for i, x in ipairs(t.words or t.names) do

@@ -201,8 +201,9 @@ func (w *writer) item(item model.WireItem) {
 		} else if it.Count {
 			by = "counted"
 		}
-		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, doc = %s },`, quote(it.Field.Name),
-			path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, doc(it.Field))
+		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s, doc = %s },`,
+			quote(it.Field.Name), path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, quote(it.Field.Type.Charset),
+			doc(it.Field))
 	case *model.WireSized:
 		w.block(fmt.Sprintf(`{ k = "sized", %s, items = {`, number(it.Number)), "} },", func() { w.items(it.Items) })
 	case *model.WireIf:
@@ -372,7 +373,8 @@ func typeOf(t *model.Type) string {
 	case model.KindList:
 		return fmt.Sprintf(`{ k = "list", n = %d, elem = %s }`, t.Cap, typeOf(t.Elem))
 	case model.KindBytes:
-		return fmt.Sprintf(`{ k = "text", most = %d, without = %s }`, t.Cap, quote(t.Without))
+		return fmt.Sprintf(`{ k = "text", most = %d, without = %s, charset = %s }`, t.Cap, quote(t.Without),
+			quote(t.Charset))
 	}
 	n, _ := model.ValueBytes(t)
 	switch t.Kind {

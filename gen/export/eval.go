@@ -237,6 +237,9 @@ func (sc *scope) ofOne(e *core.Apply, t *model.Type, x []*term, ok *term) ([]*te
 		return one(exact(e, no, x[0])), ok
 	case core.Len:
 		n := x[0]
+		if t.Kind == model.KindBytes {
+			refuse("the length of a text (%s)", e.Pos())
+		}
 		if t.Kind == model.KindSet {
 			n = no
 			for _, el := range elements(t, x) {

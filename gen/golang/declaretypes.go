@@ -262,19 +262,30 @@ func (l *$1) contains(x $2) bool {
 }
 
 func (g *gen) declareText(f *jen.File, gt *types.Type, head func(string)) {
-	head(fmt.Sprintf("is a text of at most %d bytes. Bytes of Data from Len on are 0.", gt.T.Cap))
+	what, size, ok := "is a text of at most", fmt.Sprintf("%d bytes", gt.T.Cap), gotree.X("len(s) <= len(t.Data)")
+	fails := "s is longer than " + size + ", and the text is cut then."
+	switch {
+	case gt.T.Exact:
+		what, ok = "is", gotree.X("len(s) == len(t.Data)")
+		size += "; with fewer it has no encoding"
+		fails = fmt.Sprintf("s has not %d bytes.", gt.T.Cap)
+	case gt.T.Binary:
+		what, fails = "is at most", strings.Replace(fails, "the text is", "it is", 1)
+	}
+	head(fmt.Sprintf("%s %s. Bytes of Data from Len on are 0.", what, size))
 	length := types.LenType(gt.T.Cap)
 	f.Type().Id(gt.Name).Struct(jen.Id("Len").Id(length), jen.Id("Data").Index(jen.Lit(gt.T.Cap)).Byte())
 	maker := gotree.F(`func $1(s string) (t $2, ok bool) {
 			t.Len = $3(copy(t.Data[:], s))
-			return t, len(s) <= len(t.Data)
-		}`, g.Maker(gt.Name), gt.X, length)
-	maker.Doc = base.Comment(maker.Name,
-		fmt.Sprintf("makes a %s; ok is false if s is longer than %d bytes, and the text is cut then.",
-			gt.Name, gt.T.Cap))
+			return t, $4
+		}`, g.Maker(gt.Name), gt.X, length, ok)
+	maker.Doc = base.Comment(maker.Name, fmt.Sprintf("makes a %s; ok is false if %s", gt.Name, fails))
 	list := []*gotree.Func{maker,
 		gotree.F(`// String returns the text.
 			func (t $1) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }`, gt.X)}
+	if gt.T.Binary {
+		list[1].Doc = "// String returns the bytes."
+	}
 	if gt.Methods["make"] {
 		constant := gotree.F("func $1(s string) $2 {\nt, _ := $3(s)\nreturn t\n}", g.TextMaker(gt), gt.X, maker.Name)
 		constant.Doc = base.Comment(constant.Name, "makes a constant of the specification.")

@@ -352,7 +352,13 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 		if !it.Cut {
 			return d.fail(field, d.at, problem, int64(len(text)), int64(most))
 		}
+		if i := wire.BadIn(it.Field.Type.Charset, text); i >= 0 {
+			return d.fail(field, d.at+i, wire.Charset, int64(text[i]), 0)
+		}
 		text = text[:most]
+	}
+	if i := wire.BadIn(it.Field.Type.Charset, text); i >= 0 {
+		return d.fail(field, d.at+i, wire.Charset, int64(text[i]), 0)
 	}
 	slots[0] = d.strs.Intern(text)
 	d.at += end

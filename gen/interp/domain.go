@@ -115,7 +115,7 @@ func Domains(ev *model.Event, limit int) ([][]int64, error) {
 		c := f.Type.Count()
 		if c > int64(limit) || count*c > int64(limit) {
 			return nil, fmt.Errorf("%s: %s has more than %d different arguments; %s", ev.Span, ev.Name, limit,
-				smaller(f))
+				Narrow(f))
 		}
 		count *= c
 		size += f.Type.Slots()
@@ -132,9 +132,9 @@ func Domains(ev *model.Event, limit int) ([][]int64, error) {
 	}
 }
 
-// smaller says how the type of a field gets fewer values: a check can give a domain only to a type
+// Narrow says how the type of a field gets fewer values: a check can give a domain only to a type
 // that has a name.
-func smaller(f *model.Field) string {
+func Narrow(f *model.Field) string {
 	t := f.Type
 	for t.Name == "" && t.Elem != nil {
 		t = t.Elem

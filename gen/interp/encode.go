@@ -327,6 +327,9 @@ func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
 	if len(s) > most || it.Whole && len(s) < most || it.Nul && strings.IndexByte(s, 0) >= 0 {
 		return e.fail(field, len(e.b), problem, int64(len(s)), int64(most))
 	}
+	if i := wire.BadIn(it.Field.Type.Charset, []byte(s)); i >= 0 {
+		return e.fail(field, len(e.b)+i, wire.Charset, int64(s[i]), 0)
+	}
 	e.b = append(e.b, s...)
 	if it.Nul {
 		e.b = append(e.b, 0)

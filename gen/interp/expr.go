@@ -248,8 +248,11 @@ func (x *Eval) apply(s *scope, e *core.Apply) (int64, bool) {
 			return 0, false
 		}
 	}
-	if t.T.Kind == model.KindSet {
+	switch {
+	case t.T.Kind == model.KindSet:
 		return x.ofSet(e, t.T, a, b)
+	case e.Op == core.Len:
+		return int64(len(x.Strings.Get(a))), true
 	}
 	r, ok := e.Op.Compute(a, b)
 	switch {

@@ -83,7 +83,7 @@ func matchLine(m *model.Message, strs *Strings, line string, slots []int64) bool
 func readWord(t *model.Type, strs *Strings, word string, dst []int64) bool {
 	switch t.Kind {
 	case model.KindBytes:
-		if len(word) > t.Cap || strings.ContainsAny(word, t.Without) {
+		if len(word) > t.Cap || strings.ContainsAny(word, t.Without) || wire.BadIn(t.Charset, []byte(word)) >= 0 {
 			return false
 		}
 		dst[0] = strs.Intern([]byte(word))
@@ -137,6 +137,10 @@ func appendLine(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message
 					e.fail(pathName(part), len(e.b)+k, wire.Text, int64(c), 0)
 					return dst, e.err
 				}
+			}
+			if k := wire.BadIn(t.Charset, []byte(text)); k >= 0 {
+				e.fail(pathName(part), len(e.b)+k, wire.Charset, int64(text[k]), 0)
+				return dst, e.err
 			}
 			e.b = append(e.b, text...)
 		case model.KindEnum:

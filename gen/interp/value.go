@@ -21,6 +21,12 @@ func (v Value) Equal(w Value) bool { return slices.Equal(v, w) }
 // alike. The entry of the initial state does not run; that is for the event start.
 // strs may be nil if no texts occur.
 func NewValue(m *model.Machine, strs *Strings, args ...[]int64) (Value, error) {
+	return Begin(core.Lower(m), strs, args...)
+}
+
+// Begin is NewValue for a machine that is lowered already.
+func Begin(code *core.Machine, strs *Strings, args ...[]int64) (Value, error) {
+	m := code.Model
 	if len(args) != len(m.Params) {
 		return nil, fmt.Errorf("%s takes %d parameters, got %d", m.Name, len(m.Params), len(args))
 	}
@@ -35,7 +41,7 @@ func NewValue(m *model.Machine, strs *Strings, args ...[]int64) (Value, error) {
 			return nil, fmt.Errorf("parameter %s of %s: %s", p.Name, m.Name, why)
 		}
 	}
-	if !x.create(core.Lower(m), v, 0) {
+	if !x.create(code, v, 0) {
 		return nil, &EvalError{Reason: x.reason, Span: x.span}
 	}
 	return v, nil

@@ -107,6 +107,9 @@ func (g *gatherer) expr(e core.Expr) {
 	case *core.Apply:
 		switch e.Op {
 		case core.Not, core.Eq, core.Ne, core.Lt, core.Le, core.Gt, core.Ge, core.Has:
+		case core.Len: // of a text: those that are tried stand for others of any length
+			g.computes = true
+			g.beyond = g.beyond || e.Args[0].Node().T.Kind == model.KindBytes
 		default:
 			g.computes = true
 		}

@@ -223,7 +223,7 @@ const (
 type Builtin uint8
 
 const (
-	FnLen       Builtin = iota + 1 // len(list) or len(set) → int
+	FnLen       Builtin = iota + 1 // len(list), len(set) or len(text) → int
 	FnMin                          // min(a, b) → int
 	FnMax                          // max(a, b) → int
 	FnAppend                       // append(list, x) → list; faults if full
@@ -259,7 +259,8 @@ type RoutineCall struct {
 	Fields    []RoutineField
 }
 
-// RoutineField is a field of a routine that stands for a local of the caller.
+// RoutineField is a field of a routine that stands for a local of the caller, or for the sender if
+// Local is nil.
 type RoutineField struct {
 	Name  string
 	Local *Local

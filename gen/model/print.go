@@ -73,7 +73,7 @@ func TypeString(t *Type) string {
 	case KindOpaque:
 		return fmt.Sprintf("opaque u%d", t.Bits)
 	case KindBytes:
-		return fmt.Sprintf("text %d", t.Cap)
+		return BytesString(t)
 	case KindOptional:
 		return TypeString(t.Elem) + "?"
 	case KindRecord:
@@ -92,6 +92,17 @@ func TypeString(t *Type) string {
 		return "instance"
 	}
 	return "?"
+}
+
+// BytesString returns a type of texts or bytes as authors write it.
+func BytesString(t *Type) string {
+	switch {
+	case t.Exact:
+		return fmt.Sprintf("bytes %d", t.Cap)
+	case t.Binary:
+		return fmt.Sprintf("bytes up to %d", t.Cap)
+	}
+	return fmt.Sprintf("text %d", t.Cap)
 }
 
 // Precedences, loosest first.

@@ -35,12 +35,17 @@ type Type struct {
 	Words []string
 	// Without are bytes that a text of a line must not contain.
 	Without string
-	Elem    *Type
-	Index   *Type
-	Fields  []*Field
-	Cap     int
-	slots   int
-	Span    diag.Span
+	// Charset is which bytes a text may have on the wire: "utf8", "ascii" or "printable"; empty: any.
+	Charset string
+	// Binary is set for Bytes that are no text. Exact: a value on the wire has Cap bytes; one
+	// that has fewer, as long as nothing gave it any, has no encoding.
+	Binary, Exact bool
+	Elem          *Type
+	Index         *Type
+	Fields        []*Field
+	Cap           int
+	slots         int
+	Span          diag.Span
 	// Bounds are the places of constants in its range, or in the bound of a list.
 	Bounds []diag.Span
 }
@@ -166,7 +171,7 @@ func (t *Type) Same(u *Type) bool {
 		}
 		return t.Name == u.Name && t.Name != "" && len(t.Fields) == len(u.Fields)
 	case KindBytes:
-		return true
+		return t.Binary == u.Binary
 	case KindOptional, KindSet:
 		return t.Elem.Same(u.Elem)
 	case KindList:

@@ -17,7 +17,7 @@ var reserved = map[string]bool{
 
 // reservedTypes are words that mean something only where a type stands.
 var reservedTypes = map[string]bool{
-	"opaque": true, "text": true, "instance": true, "u8": true, "u16": true, "u32": true, "u64": true,
+	"opaque": true, "text": true, "bytes": true, "instance": true, "u8": true, "u16": true, "u32": true, "u64": true,
 }
 
 // names describes which keys an open map may have: as a check, and as a pattern for the JSON

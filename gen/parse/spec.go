@@ -38,6 +38,7 @@ func init() {
 		{"list", &typeShape}, {"queue", &typeShape},
 		{"max", exprShape}, {"set", &typeShape}, {"init", valueShape},
 		{"kept", &shape{what: "kept", scalar: boolScalar}}, {"without", text("bytes")},
+		{"charset", &shape{what: "the charset of a text", scalar: oneOf("utf8", "ascii", "printable")}},
 		{"words", &shape{what: "the words of an enumeration in a line", open: text("a word")}},
 	}}
 	wireItem.list = wireItems.list

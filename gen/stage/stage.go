@@ -79,6 +79,7 @@ func New(p *model.Protocol, c *model.Check) (*Stage, error) { return Sharing(p, 
 // Sharing is New for values whose texts are in a table that others use, too.
 func Sharing(p *model.Protocol, c *model.Check, strs *interp.Strings) (*Stage, error) {
 	rules := between(c, nil)
+	lower := core.Once()
 	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: strs, sent: map[string]message{}, protocol: p}
 	for i, inst := range c.Instances {
 		at := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == inst.Role.Name })
@@ -87,12 +88,12 @@ func Sharing(p *model.Protocol, c *model.Check, strs *interp.Strings) (*Stage, e
 		if err != nil {
 			return nil, err
 		}
-		v, err := interp.NewValue(m, s.Strings, args...)
+		v, err := interp.Begin(lower(m), s.Strings, args...)
 		if err != nil {
 			return nil, err
 		}
 		x := &Party{Machine: m, Alarms: Alarms(m), Begin: v, stage: s, self: i,
-			in: interp.New(m, s.Strings), commands: map[string]interp.Event{}}
+			in: interp.Run(lower(m), s.Strings), commands: map[string]interp.Event{}}
 		s.Parties, s.World.Machines = append(s.Parties, x), append(s.World.Machines, x)
 		rules.Timers[i] = len(x.Alarms)
 	}

@@ -15,6 +15,8 @@ type talk struct {
 	sends [][]outgoing        // by instance
 	reach []map[string]uint64 // by instance and message: the receivers
 	kept  bool                // all keep to their roles, the hostile ones too
+	plays *talk               // the same with all kept to their roles; nil until it is asked for
+	lower func(*model.Machine) *core.Machine
 }
 
 // outgoing is a send of a machine.
@@ -26,10 +28,10 @@ type outgoing struct {
 }
 
 // talks finds out who may send what to whom.
-func talks(c *model.Check) *talk { return (&talk{check: c}).find() }
+func talks(c *model.Check) *talk { return (&talk{check: c, lower: core.Once()}).find() }
 
 // kept finds out the same as if all instances kept to their roles.
-func kept(c *model.Check) *talk { return (&talk{check: c, kept: true}).find() }
+func kept(c *model.Check) *talk { return (&talk{check: c, kept: true, lower: core.Once()}).find() }
 
 func (t *talk) find() *talk {
 	c := t.check
@@ -70,7 +72,10 @@ func (t *talk) from(i int, message string) (set uint64) {
 // a hostile one its role says that.
 func (t *talk) between(i, j int) bool {
 	if t.hostile(i) || t.hostile(j) {
-		return reaches(t.check, i, j)
+		if t.plays == nil {
+			t.plays = (&talk{check: t.check, kept: true, lower: t.lower}).find()
+		}
+		return t.plays.between(i, j)
 	}
 	hears := func(i, j int) bool {
 		for name, set := range t.reach[j] {
@@ -101,10 +106,10 @@ func (t *talk) outgoing(i int) (list []outgoing) {
 	inst := t.check.Instances[i]
 	strs := &interp.Strings{}
 	var value interp.Value
+	m := t.lower(inst.Role)
 	if args, err := Arguments(inst, inst.Role, strs); err == nil {
-		value, _ = interp.NewValue(inst.Role, strs, args...)
+		value, _ = interp.Begin(m, strs, args...)
 	}
-	m := core.Lower(inst.Role)
 	add := func(body []core.Stmt, on *model.Event) {
 		core.WalkStmts(body, func(s core.Stmt) {
 			if e, ok := s.(*core.Emit); ok && e.Message != nil {

@@ -130,7 +130,7 @@ type Type struct {
 	Form     TypeForm
 	Name     string // Named; Opaque: u8, u16, u32, u64
 	NamePos  diag.Span
-	Lo, Hi   Node // Interval; Text: Hi is the bound
+	Lo, Hi   Node // Interval; Text, Bytes, BytesUpTo: Hi is the bound
 	Optional bool
 }
 
@@ -142,6 +142,8 @@ const (
 	Interval
 	Opaque
 	Text
+	Bytes     // so many bytes
+	BytesUpTo // at most so many
 )
 
 // Instance is Role(Args) of a check.

@@ -6,8 +6,8 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 )
 
-// ParseType reads a type in its short form: a name, lo..hi, `opaque u32`, `text 30`, each
-// perhaps with a question mark.
+// ParseType reads a type in its short form: a name, lo..hi, `opaque u32`, `text 30`, `bytes 4`,
+// `bytes up to 30`, each perhaps with a question mark.
 func ParseType(text string, place Place) (*Type, *Error) {
 	p := newParser(text, place)
 	t := &Type{}
@@ -22,6 +22,19 @@ func ParseType(text string, place Place) (*Type, *Error) {
 	case first.kind == name && first.text == "text":
 		p.advance()
 		t.Form = Text
+		t.Hi = p.expr(4)
+	case first.kind == name && first.text == "bytes":
+		p.advance()
+		t.Form = Bytes
+		if up := p.tok; up.kind == name && up.text == "up" {
+			p.advance()
+			if p.tok.kind != name || p.tok.text != "to" {
+				p.fail(up.from, up.to, "a type is `bytes 16`, or `bytes up to 16`")
+				break
+			}
+			p.advance()
+			t.Form = BytesUpTo
+		}
 		t.Hi = p.expr(4)
 	default:
 		x := p.expr(4)

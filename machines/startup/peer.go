@@ -263,7 +263,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		// specs/startup/spec.yaml:476
 		old := *m
-		if !m.receiveConnectReply2(ev, fx) {
+		if !m.receiveConnectReplyInRequesting(ev, fx) {
 			return m.undo(&old, fx, 20)
 		}
 		return took(20)
@@ -387,7 +387,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		}
 		// specs/startup/spec.yaml:476
 		old := *m
-		if !m.receiveConnectReply2(ev, fx) {
+		if !m.receiveConnectReplyInRequesting(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
@@ -435,7 +435,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveSubdueSlave:
 		// specs/startup/spec.yaml:439 the keeper of another game; the later one counts
 		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
-			if !m.tell2(fx) {
+			if !m.tellSender(fx) {
 				return refused(57)
 			}
 			return took(57)
@@ -460,7 +460,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 		// specs/startup/spec.yaml:443
 		if m.someSlotByTableCame(ev, fx) {
 			old := *m
-			if !m.out(fx) {
+			if !m.outSender(fx) {
 				return m.undo(&old, fx, 60)
 			}
 			return took(60)
@@ -488,7 +488,7 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 63)
 		}
 		who := m.Table[Slot(ev.Key)].Value
-		if !m.out2(fx, who) {
+		if !m.out(fx, who) {
 			return m.undo(&old, fx, 63)
 		}
 		return took(63)
@@ -621,7 +621,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 			break
 		}
 	}
-	if some2 && !m.out(fx) {
+	if some2 && !m.outSender(fx) {
 		return m.undo(&old, fx, 48)
 	}
 	if m.someAsks(ev, fx) {
@@ -734,7 +734,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 			break
 		}
 	}
-	if some2 && !m.out(fx) {
+	if some2 && !m.outSender(fx) {
 		return m.undo(&old, fx, 50)
 	}
 	if m.someAsksByAsks(ev, fx) {
@@ -861,8 +861,8 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
-		m.seat2(fx, attempt, ev.Message.NodeAlive.Slot)
-		m.heard2(fx, ev.Message.NodeAlive.Slot)
+		m.seatSender(fx, attempt, ev.Message.NodeAlive.Slot)
+		m.heard(fx, ev.Message.NodeAlive.Slot)
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from {
 			var set uint64
 			for key := range Slot(8) {
@@ -895,7 +895,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 56)
 		}
 	} else if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
-		m.heard2(fx, ev.Message.NodeAlive.Slot)
+		m.heard(fx, ev.Message.NodeAlive.Slot)
 		if m.Fresh&(1<<ev.Message.NodeAlive.Slot) != 0 {
 			m.Fresh = m.Fresh &^ (1 << ev.Message.NodeAlive.Slot)
 			if !m.introduce(fx, ev.Message.NodeAlive.Slot) {
@@ -1439,8 +1439,8 @@ func (m *Peer) firstSlotBySender(fx *Effects) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// forget2 is the routine forget: that one is in no slot any more.
-func (m *Peer) forget2(fx *Effects) {
+// forgetSender is the routine forget: that one is in no slot any more.
+func (m *Peer) forgetSender(fx *Effects) {
 	for s := range Slot(8) {
 		if m.Table[s].Present && m.Table[s].Value == fx.from {
 			m.Table[s] = Optional[fsm.Peer]{}
@@ -1454,9 +1454,9 @@ func (m *Peer) forget2(fx *Effects) {
 	}
 }
 
-// out is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
-// gone, the player in the lowest slot does. It returns false if the step is refused.
-func (m *Peer) out(fx *Effects) bool {
+// outSender is the routine out: that one is no player any more. The keeper begins the next game; if the
+// keeper is gone, the player in the lowest slot does. It returns false if the step is refused.
+func (m *Peer) outSender(fx *Effects) bool {
 	if !m.Party.Present {
 		return false
 	}
@@ -1479,7 +1479,7 @@ func (m *Peer) out(fx *Effects) bool {
 				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: fx.from}, Slot: m.firstSlotBySender(fx), Attempt: 0, Epoch: m.Party.Value}
 			}
 		}
-		m.forget2(fx)
+		m.forgetSender(fx)
 		height := m.Party.Value.Height
 		m.Try = Try(int64(m.Try)%Tries + 1)
 		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
@@ -1487,7 +1487,7 @@ func (m *Peer) out(fx *Effects) bool {
 			return false
 		}
 	} else {
-		m.forget2(fx)
+		m.forgetSender(fx)
 		some := false
 		for s := range Slot(8) {
 			if !m.Own.Present {
@@ -1590,66 +1590,8 @@ func (m *Peer) firstSlotByPlayers(players Table) Optional[Slot] {
 	return Optional[Slot]{}
 }
 
-// someSlotByPlayers reports whether some(t in Slot: t < s && players[t] == players[s]).
-func (m *Peer) someSlotByPlayers(players2 Table, s Slot) bool {
-	for t := range Slot(8) {
-		if t < s && players2[t] == players2[s] {
-			return true
-		}
-	}
-	return false
-}
-
-// enter2 is the routine enter: plays in that slot of that game; who is listed twice is in the lower slot,
-// and we are in ours.
-func (m *Peer) enter2(fx *Effects, attempt2 Try, attempts2 Attempts, epoch2 Epoch, players2 Table, slot Slot) {
-	for i := range m.Silence {
-		if m.Silence[i] {
-			m.Silence[i] = false
-			fx.stop(alarmSilence, uint32(i))
-		}
-	}
-	m.Own = Optional[Slot]{Present: true, Value: slot}
-	var all Table
-	for s := range Slot(8) {
-		var value Optional[fsm.Peer]
-		if s == slot {
-			value = Optional[fsm.Peer]{Present: true, Value: m.Self}
-		} else {
-			var value2 Optional[fsm.Peer]
-			if players2[s].Present && players2[s].Value == m.Self || m.someSlotByPlayers(players2, s) {
-				value2 = Optional[fsm.Peer]{}
-			} else {
-				value2 = players2[s]
-			}
-			value = value2
-		}
-		all[s] = value
-	}
-	m.Table = all
-	m.Came = attempts2
-	m.Came[slot] = attempt2
-	m.Party = Optional[Epoch]{Present: true, Value: epoch2}
-	m.Fresh = 0
-	var set uint64
-	for key := range Slot(8) {
-		if m.Table[key].Present {
-			set |= 1 << key
-		}
-	}
-	for i := range 8 {
-		if set>>i&1 == 0 {
-			continue
-		}
-		t := Slot(i)
-		if !m.Table[t].Present || m.Table[t].Value != m.Self {
-			m.heard(fx, t)
-		}
-	}
-}
-
-// tell2 is the routine tell: tells that one where we play. It returns false if the step is refused.
-func (m *Peer) tell2(fx *Effects) bool {
+// tellSender is the routine tell: tells that one where we play. It returns false if the step is refused.
+func (m *Peer) tellSender(fx *Effects) bool {
 	if !m.Own.Present || !m.Party.Present {
 		return false
 	}
@@ -1668,8 +1610,8 @@ func (m *Peer) countSlotByPlayers(players Table) int64 {
 	return n
 }
 
-// someSlotBySelfPlayers reports whether some(s in Slot: players[s] == self).
-func (m *Peer) someSlotBySelfPlayers(players Table) bool {
+// someSlotByPlayers reports whether some(s in Slot: players[s] == self).
+func (m *Peer) someSlotByPlayers(players Table) bool {
 	for s := range Slot(8) {
 		if players[s].Present && players[s].Value == m.Self {
 			return true
@@ -1697,7 +1639,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 	}
 	if holds {
 		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && m.someSlotByAttempt(fx, attempt) {
-			if !m.out(fx) {
+			if !m.outSender(fx) {
 				return false
 			}
 		}
@@ -1770,8 +1712,8 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 					return false
 				}
 				attempt2 := m.Came[m.Own.Value]
-				m.enter2(fx, attempt2, attempts, epoch, players, slot)
-				if !m.tell2(fx) {
+				m.enter(fx, attempt2, attempts, epoch, players, slot)
+				if !m.tellSender(fx) {
 					return false
 				}
 			} else {
@@ -1782,7 +1724,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 					}
 					holds2 = m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from
 				}
-				if holds2 || m.someSlotBySelfPlayers(players) {
+				if holds2 || m.someSlotByPlayers(players) {
 					if !m.Own.Present {
 						return false
 					}
@@ -1790,7 +1732,7 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 				}
 			}
 		}
-	} else if !m.tell2(fx) {
+	} else if !m.tellSender(fx) {
 		return false
 	}
 	return true
@@ -1811,11 +1753,11 @@ func (m *Peer) end(fx *Effects) {
 	m.Came = Attempts{}
 }
 
-// seat2 is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
-func (m *Peer) seat2(fx *Effects, attempt Try, slot Slot) {
+// seatSender is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
+func (m *Peer) seatSender(fx *Effects, attempt Try, slot Slot) {
 	if (!m.Own.Present || m.Own.Value != slot) && fx.from != m.Self {
 		if !m.Table[slot].Present || m.Table[slot].Value != fx.from {
-			m.forget2(fx)
+			m.forgetSender(fx)
 			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 			m.Came[slot] = attempt
 			m.heard(fx, slot)
@@ -1829,14 +1771,6 @@ func (m *Peer) seat2(fx *Effects, attempt Try, slot Slot) {
 			}
 			m.Fresh = value
 		}
-	}
-}
-
-// heard2 is the routine heard: the player in that slot is there.
-func (m *Peer) heard2(fx *Effects, slot Slot) {
-	if m.Limit > 0 {
-		m.Silence[slot] = true
-		fx.startFor(alarmSilence, uint32(slot), uint32(uint32(m.Limit)))
 	}
 }
 
@@ -1874,54 +1808,9 @@ func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 	return true
 }
 
-// firstSlotByWho is first(s in Slot: table[s] == who).
-func (m *Peer) firstSlotByWho(who fsm.Peer) Optional[Slot] {
-	for s := range Slot(8) {
-		if m.Table[s].Present && m.Table[s].Value == who {
-			return Optional[Slot]{Present: true, Value: s}
-		}
-	}
-	return Optional[Slot]{}
-}
-
-// tell3 is the routine tell: tells that one where we play. It returns false if the step is refused.
-func (m *Peer) tell3(fx *Effects, who2 fsm.Peer) bool {
-	if !m.Own.Present || !m.Party.Present {
-		return false
-	}
-	fx.sendTo(MessageNodeAlive, who2).NodeAlive = NodeAliveMessage{Slot: m.Own.Value, Epoch: m.Party.Value, Players: m.Table, Attempts: m.Came}
-	return true
-}
-
-// tellAll2 is the routine tellAll. It returns false if the step is refused.
-func (m *Peer) tellAll2(fx *Effects) bool {
-	var set uint64
-	for key := range Slot(8) {
-		if m.Table[key].Present {
-			set |= 1 << key
-		}
-	}
-	for i := range 8 {
-		if set>>i&1 == 0 {
-			continue
-		}
-		t := Slot(i)
-		if !m.Table[t].Present || m.Table[t].Value != m.Self {
-			if !m.Table[t].Present {
-				return false
-			}
-			who2 := m.Table[t].Value
-			if !m.tell3(fx, who2) {
-				return false
-			}
-		}
-	}
-	return true
-}
-
-// out2 is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
+// out is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is
 // gone, the player in the lowest slot does. It returns false if the step is refused.
-func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
+func (m *Peer) out(fx *Effects, who fsm.Peer) bool {
 	if !m.Party.Present {
 		return false
 	}
@@ -1941,14 +1830,14 @@ func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 				if !m.Table[t].Present {
 					return false
 				}
-				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: who}, Slot: m.firstSlotByWho(who), Attempt: 0, Epoch: m.Party.Value}
+				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: who}, Slot: m.firstSlotByN(who), Attempt: 0, Epoch: m.Party.Value}
 			}
 		}
 		m.forget(fx, who)
 		height := m.Party.Value.Height
 		m.Try = Try(int64(m.Try)%Tries + 1)
 		m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
-		if !m.tellAll2(fx) {
+		if !m.tellAll(fx) {
 			return false
 		}
 	} else {
@@ -1977,7 +1866,7 @@ func (m *Peer) out2(fx *Effects, who fsm.Peer) bool {
 			height := uint16(min(int64(m.Party.Value.Height)+1, Heights))
 			m.Try = Try(int64(m.Try)%Tries + 1)
 			m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
-			if !m.tellAll2(fx) {
+			if !m.tellAll(fx) {
 				return false
 			}
 		}
@@ -2011,9 +1900,9 @@ func (m *Peer) receiveConnectReplyInConnecting(ev *Event, fx *Effects) bool {
 	return true
 }
 
-// receiveConnectReply2 handles CONNECT_REPLY in the states connecting and requesting. It returns false if
-// the step is refused.
-func (m *Peer) receiveConnectReply2(ev *Event, fx *Effects) bool {
+// receiveConnectReplyInRequesting handles CONNECT_REPLY in the states connecting and requesting. It returns
+// false if the step is refused.
+func (m *Peer) receiveConnectReplyInRequesting(ev *Event, fx *Effects) bool {
 	if !m.pointOn(fx, ev.Message.ConnectReply.Epoch) {
 		return false
 	}

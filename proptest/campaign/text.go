@@ -57,16 +57,7 @@ func (r *Result) Line(spec string) string {
 func plural(n uint64, what string) string {
 	text := diag.Counted(int(min(n, 2)), what)
 	_, text, _ = strings.Cut(text, " ")
-	return thousands(n) + " " + text
-}
-
-// thousands writes a number with commas.
-func thousands(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return diag.Thousands(n) + " " + text
 }
 
 // table has a line for each check.
@@ -84,13 +75,13 @@ func (r *Result) table(b *strings.Builder) {
 		}
 		var faults []string
 		for _, f := range c.Faults {
-			faults = append(faults, f.Name+" "+thousands(f.Times))
+			faults = append(faults, f.Name+" "+diag.Thousands(f.Times))
 		}
 		if len(faults) == 0 {
 			faults = []string{"none"}
 		}
-		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", mark, c.Name, thousands(c.Runs), thousands(c.Steps),
-			thousands(c.Rested), thousands(c.Long),
+		fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", mark, c.Name, diag.Thousands(c.Runs), diag.Thousands(c.Steps),
+			diag.Thousands(c.Rested), diag.Thousands(c.Long),
 			strings.Join(faults, ", "))
 	}
 	t.Flush() // into a builder, which takes everything

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/explore"
 )
@@ -79,7 +80,7 @@ func (s *System) reducible(o explore.Options) []string {
 	return []string{"--reduce auto: " + strings.Join(finds, ", ")}
 }
 
-// smaller names the types with most values.
+// smaller names the types with most values, and the fields with many whose types have no name.
 func (s *System) smaller() []string {
 	var types []*model.Type
 	for _, t := range s.Protocol.Types {
@@ -90,13 +91,22 @@ func (s *System) smaller() []string {
 			}
 		}
 	}
+	var inPlace []string
+	for _, ev := range s.given() {
+		for _, f := range ev.Fields {
+			if f.Type.Name == "" && f.Type.Count() > manyListed {
+				inPlace = append(inPlace,
+					fmt.Sprintf("fewer values of %s in %s: %s", f.Name, ev.Name, interp.Narrow(f)))
+			}
+		}
+	}
 	if len(types) == 0 {
-		return nil
+		return inPlace
 	}
 	slices.SortStableFunc(types, func(a, b *model.Type) int { return cmp.Compare(b.Count(), a.Count()) })
 	var names []string
 	for _, t := range types[:min(len(types), maxAdvised)] {
 		names = append(names, fmt.Sprintf("%s has %d values", t.Name, t.Count()))
 	}
-	return []string{"smaller `domains:` in the check: " + strings.Join(names, ", ")}
+	return append([]string{"smaller `domains:` in the check: " + strings.Join(names, ", ")}, inPlace...)
 }

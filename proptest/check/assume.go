@@ -18,6 +18,7 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	out = append(out, s.channelWords(res))
 	out = append(out, s.replaced(base)...)
 	out = append(out, s.domainWords(base)...)
+	out = append(out, s.unnarrowed(base)...)
 	out = append(out, s.carriedInPlace()...)
 	limited := false
 	for _, env := range s.Check.Rules {

@@ -191,13 +191,13 @@ func TestDeadIsNeverRead(t *testing.T) {
 		t.Errorf("%d of %d configurations are left in all checks of the specifications", left, all)
 	}
 	all, left = 0, 0
-	forEachDrawn(t, race.Draws(300, 750), func(_ int, s *System) {
+	forEachDrawn(t, race.Draws(120, 750), func(_ int, s *System) {
 		a, l := s.sameWithoutDead(t, 3000)
 		all, left = all+a, left+l
 	})
-	// Of these 90.9 % are left, of 6,000 89.2 %: a little less than nothing says that something was
-	// forgotten.
-	if left == 0 || left > all*95/100 {
+	// Of 120 protocols 98.4 % are left, of 300 92.1 %, of 6,000 89.2 %: a little less than all says that
+	// something was forgotten.
+	if left == 0 || left > all*race.Draws(99, 95)/100 {
 		t.Errorf("%d of %d configurations are left in random protocols", left, all)
 	}
 	t.Logf("random protocols: %d of %d configurations are left", left, all)

@@ -49,7 +49,7 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 		r.Uses = s.Covered(res)
 	}
 	r.Judge(res.Complete, res.Why, s.RuleFaults())
-	r.Advice = s.advice(o, res)
+	r.Advice, r.Multiplied = s.advice(o, res), s.multiplied(res)
 	return r, nil
 }
 

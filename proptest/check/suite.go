@@ -26,6 +26,8 @@ type Config struct {
 	Coverage bool
 	// Aim names the claim that a guided search tries to violate; empty: any error.
 	Aim string
+	// Warn, if set, is told before each search what may keep it from coming to an end.
+	Warn func(string)
 	// Explore has the limits and the workers; Checks and KeepGoing are ignored.
 	Explore explore.Options
 }
@@ -93,6 +95,11 @@ func one(ctx context.Context, p *model.Protocol, name string, base *model.Protoc
 			}
 			if cfg.Coverage {
 				s.Cover()
+			}
+			if cfg.Warn != nil {
+				for _, w := range s.Warnings() {
+					cfg.Warn(w)
+				}
 			}
 			r, err := s.Run(ctx, o, base)
 			if err == nil && cfg.Assumptions {

@@ -1,9 +1,10 @@
 package check
 
 import (
-	"github.com/parley-go/parley/gen/diag"
 	"slices"
 
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/reduce"
 	"github.com/parley-go/parley/proptest/explore"
@@ -37,7 +38,7 @@ func (s *System) deadNames() []string {
 // not, and why.
 func (s *System) FindSymmetry() (refused []string) {
 	s.System.Symmetry = nil
-	if why := s.MoreThanMessages(); why != "" {
+	if why := s.Irreducible(); why != "" {
 		return []string{"nothing is interchangeable in " + why}
 	}
 	found, refused := reduce.FindSymmetry(s.Protocol, s.Check, s.Texts)
@@ -47,8 +48,16 @@ func (s *System) FindSymmetry() (refused []string) {
 	sym := &explore.Symmetry{
 		Names: found.Names, Domains: found.Domains,
 		Local: func(proc int, b []byte, use func(int, int)) {
+			if proc >= len(s.Procs) {
+				return
+			}
 			p := s.Procs[proc]
-			found.UsedIn(p.Role, p.Unpack(b).Value, s.Dead, use)
+			l := p.Unpack(b)
+			found.UsedIn(p.Role, l.Value, s.Dead, use)
+			for _, h := range l.Held {
+				m, slots := codec.UnpackMessage(s.Protocol, []byte(h.Message))
+				found.UsedInMessage(m, slots, use)
+			}
 		},
 		Msg: func(_ int, b []byte, use func(int, int)) {
 			if _, is := codec.NewsOf(s.Protocol, b); is {
@@ -58,18 +67,23 @@ func (s *System) FindSymmetry() (refused []string) {
 			found.UsedInMessage(m, slots, use)
 		},
 		RenameLocal: func(proc int, b []byte, to [][]uint8) []byte {
+			if proc >= len(s.Procs) {
+				return slices.Clone(b)
+			}
 			p := s.Procs[proc]
 			l := p.Unpack(b)
 			found.Rename(p.Role, l.Value, s.Dead, to)
+			s.inHeld(&l, func(m *model.Message, slots []int64) []int64 {
+				found.RenameMessage(m, slots, to)
+				return slots
+			})
 			return p.Pack(l, l.Value)
 		},
 		RenameMsg: func(_ int, b []byte, to [][]uint8) []byte {
-			if _, is := codec.NewsOf(s.Protocol, b); is {
-				return slices.Clone(b)
-			}
-			m, slots := codec.UnpackMessage(s.Protocol, b)
-			found.RenameMessage(m, slots, to)
-			return codec.PackMessage(m, slots)
+			return s.inMessage(b, func(m *model.Message, slots []int64) []int64 {
+				found.RenameMessage(m, slots, to)
+				return slots
+			})
 		},
 	}
 	for i := range found.Shuffles {
@@ -79,36 +93,53 @@ func (s *System) FindSymmetry() (refused []string) {
 	return refused
 }
 
+// inMessage changes the fields of a message in a channel; its age stays. News stay as they are.
+func (s *System) inMessage(b []byte, change func(*model.Message, []int64) []int64) []byte {
+	if _, is := codec.NewsOf(s.Protocol, b); is {
+		return slices.Clone(b)
+	}
+	bare, _ := codec.Aged(s.Protocol, b)
+	m, slots := codec.UnpackMessage(s.Protocol, b)
+	return append(codec.PackMessage(m, change(m, slots)), b[len(bare):]...)
+}
+
+// inHeld changes the fields of the messages that an instance holds.
+func (s *System) inHeld(l *codec.Local, change func(*model.Message, []int64) []int64) {
+	l.Held = slices.Clone(l.Held)
+	for i := range l.Held {
+		l.Held[i].Message = string(s.inMessage([]byte(l.Held[i].Message), change))
+	}
+}
+
 // shuffle is a permutation as the explorer has it: of local values and messages in bytes.
 func (s *System) shuffle(f *reduce.Shuffle) explore.Shuffle {
 	out := explore.Shuffle{Name: f.Name}
-	if f.Procs != nil {
-		out.Procs = f.Procs
-		for k := range s.System.Channels {
-			c := &s.System.Channels[k]
-			out.Chans = append(out.Chans, s.Channel(f.Procs[c.From], f.Procs[c.To]))
-		}
+	moved := f.Procs != nil
+	if moved {
+		out.Procs, out.Chans = s.Replaced(f.Procs)
 	}
-	moved := f.Procs != nil && len(s.Rules.Links) > 0 // instances know their links by the number of the other
-	if moved || f.Indices() {
-		out.Local = func(proc int, b []byte) []byte {
-			p := s.Procs[proc]
-			l := p.Unpack(b)
-			if moved {
-				l = p.Relinked(l, f.Procs)
+	out.Local = func(proc int, b []byte) []byte {
+		if proc >= len(s.Procs) {
+			if !moved {
+				return slices.Clone(b)
 			}
-			return p.Pack(l, f.Machine(p.Role, l.Value))
+			return s.Reparted(proc, b, f.Procs)
 		}
-	}
-	if !f.Indices() {
-		return out
+		p := s.Procs[proc]
+		l := p.Unpack(b)
+		if moved {
+			l = p.Relinked(l, f.Procs)
+		}
+		if f.Indices() {
+			s.inHeld(&l, f.Message)
+		}
+		return p.Pack(l, f.Machine(p.Role, l.Value))
 	}
 	out.Msg = func(_ int, b []byte) []byte {
-		if _, is := codec.NewsOf(s.Protocol, b); is {
-			return slices.Clone(b)
+		if moved {
+			b = s.Retold(b, f.Procs)
 		}
-		m, slots := codec.UnpackMessage(s.Protocol, b)
-		return codec.PackMessage(m, f.Message(m, slots))
+		return s.inMessage(b, f.Message)
 	}
 	return out
 }

@@ -3,59 +3,70 @@ package check
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/run"
 )
 
-// forEachCheck calls f for every check of every specification.
+// forEachCheck calls f for the checks of all specifications: for each if tests have all the time
+// they want, for a third of them otherwise.
 func forEachCheck(t *testing.T, f func(t *testing.T, s *System)) {
+	n := 0
 	for _, pattern := range []string{"../../specs/*/*.yaml", "testdata/*/*.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, file := range files {
-			for _, p := range compiled(file) {
-				for _, c := range p.Checks {
-					if s, err := New(p, c); err == nil && c.Name == p.Checks[0].Name {
-						t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)+"/"+c.Name,
-							func(t *testing.T) { f(t, s) })
-					}
+			base, _ := compiled(file, "")
+			if base == nil {
+				continue
+			}
+			for _, c := range base.Checks {
+				if n++; !race.Some(n, 3) {
+					continue
+				}
+				p, list := compiled(file, c.Name)
+				if p == nil {
+					t.Fatal(list)
+				}
+				if s, err := New(p, p.Checks[0]); err == nil {
+					t.Run(filepath.Base(filepath.Dir(file))+"/"+filepath.Base(file)+"/"+c.Name,
+						func(t *testing.T) { f(t, s) })
 				}
 			}
 		}
 	}
+	if n < 300 {
+		t.Errorf("only %d checks are there", n)
+	}
 }
 
-// compilations has what compiled has returned.
-var compilations = map[string][]*model.Protocol{}
+// compilations has what compiled has returned, by file and check.
+var compilations = map[[2]string]*model.Protocol{}
 
-// compiled returns the specification in a file once for each of its checks, compiled for that check.
-// Callers share it.
-func compiled(file string) []*model.Protocol {
-	list, ok := compilations[file]
-	if ok {
-		return list
+// compiled returns the specification in a file, compiled for a check. Callers share it.
+func compiled(file, check string) (*model.Protocol, diag.List) {
+	if p, ok := compilations[[2]string{file, check}]; ok {
+		return p, nil
 	}
-	base, _ := compile.Load(file, compile.Options{})
-	if base != nil {
-		for _, c := range base.Checks {
-			p, _ := compile.Load(file, compile.Options{Check: c.Name})
-			list = append(list, p)
-		}
+	p, list := compile.Load(file, compile.Options{Check: check})
+	if p != nil {
+		compilations[[2]string{file, check}] = p
 	}
-	compilations[file] = list
-	return list
+	return p, list
 }
 
 // TestSymmetryIsTrue tries what was derived from every specification out on the
@@ -73,7 +84,7 @@ func TestSymmetryIsTrue(t *testing.T) {
 		for _, n := range s.System.Symmetry.Names {
 			t.Log("+", n)
 		}
-		if err := explore.CheckSymmetry(context.Background(), s.System, 500); err != nil {
+		if err := explore.CheckSymmetry(context.Background(), s.System, uint64(race.Draws(150, 500))); err != nil {
 			t.Error(err)
 		}
 	})
@@ -166,7 +177,7 @@ func TestReducedAgrees(t *testing.T) {
 		}
 	})
 	for _, name := range []string{"symmetry", "dead-variables", "both"} {
-		if used[name] < 5 {
+		if used[name] < race.Draws(1, 5) {
 			t.Errorf("only %d checks were reduced by %s", used[name], name)
 		}
 	}
@@ -224,6 +235,24 @@ var carrierVariants = []struct{ name, old, new, want, gone string }{
 		"top: {type: Slot}\n", "the indices Slot are not interchangeable: it is computed with or ordered", ""},
 	{"a claim about one instance", "&& all(s in Slot: b.held", "&& all(s in Slot: a.held",
 		"the instances a, b are not interchangeable: claim ok", ""},
+	{"a crash", "    claims:", "    faults: {crash: 1}\n    claims:",
+		"the indices Slot are interchangeable\nthe instances a, b are interchangeable", "not interchangeable"},
+	{"one crashes", "    claims:", "    faults: {crash: {a: 1}}\n    claims:",
+		"the indices Slot are interchangeable\n", "the instances a, b"},
+	{"a restart", "    claims:", "    faults: {crash: {a: 1}, restart: {a: 1}}\n    claims:",
+		"the indices Slot are interchangeable\n", "not interchangeable"},
+	{"a restart to a constant", "    claims:\tvalue}, send: \"GOT\tvars:\n",
+		"    faults: {crash: {a: 1}, restart: {a: 1}}\n    claims:\tvalue, last: value}, send: \"GOT\tvars:\n" +
+			"      last: {type: Value}\n",
+		"the values of Value are not interchangeable: a restart sets it to a constant", ""},
+	{"a hostile peer", "    claims:\t && all(s in Slot: b.held[s] == none || b.held[s] == b.held[s])",
+		"    hostile: b\n    claims:\t", "the values of Value (for each Slot on its own) are interchangeable\n" +
+			"the indices Slot are interchangeable\n", "instances"},
+	{"a hostile peer sends some values", "    claims:\t && all(s in Slot: b.held[s] == none || " +
+		"b.held[s] == b.held[s])\t  GOT: {f\tGOT: {}",
+		"    hostile: b\n    claims:\t\t  ALL: {fields: {all: {list: Value, max: 4}}}\n  GOT: {f" +
+			"\tGOT: {}\n        ALL: {set: {\"held[0]\": \"all[0]\"}}",
+		"the values of Value are not interchangeable: a hostile instance sends only some of its values", ""},
 	{"a claim about one slot", "all(s in Slot: a.held[s] == none", "all(s in Slot: a.held[0] == none",
 		"the indices Slot are not interchangeable: a fixed one", ""},
 }
@@ -256,7 +285,8 @@ func TestSymmetryFound(t *testing.T) {
 			found := strings.Join(s.FindSymmetry(), "\n") + "\n"
 			if s.System.Symmetry != nil {
 				found += strings.Join(s.System.Symmetry.Names, "\n") + "\n"
-				if err := explore.CheckSymmetry(context.Background(), s.System, 2000); err != nil {
+				most := uint64(race.Draws(300, 2000))
+				if err := explore.CheckSymmetry(context.Background(), s.System, most); err != nil {
 					t.Error(err)
 				}
 			}
@@ -264,6 +294,86 @@ func TestSymmetryFound(t *testing.T) {
 				t.Errorf("found\n%s\nwant %q and not %q", found, v.want, v.gone)
 			}
 		})
+	}
+}
+
+// faultySpec writes a protocol of several peers of one role that defer messages, over links or without,
+// with faults and perhaps with a hostile peer.
+func faultySpec(r *rand.Rand) string {
+	text := linkedSpec(r)
+	three := strings.Contains(text, "c: peer")
+	text = strings.Replace(text, "pair:\n", "pair:\n    faults: {"+[]string{
+		"crash: {a: 1, b: 1, c: 1}", "crash: 1", "break: 1", "break: 1, return: 1", "partition: 1",
+		"crash: {a: 1, b: 1, c: 1}, restart: {a: 1, b: 1, c: 1}", "lose: 1, break: 1",
+		"crash: {a: 1, b: 1, c: 1}, atomic: true",
+		"overtake: 1, lose: 1", "duplicate: 1, partition: 1",
+	}[r.IntN(10)]+"}\n", 1)
+	if !three {
+		text = strings.ReplaceAll(text, ", c: 1}", "}")
+	}
+	if r.IntN(3) == 0 {
+		text = strings.Replace(text, "vars: {own: Value?}", "vars: {own: {type: Value?, kept: true}}", 1)
+	}
+	if r.IntN(3) > 0 {
+		lines := strings.SplitAfter(text, "\n")
+		defers := r.IntN(3)
+		for i, x := range lines {
+			if strings.HasPrefix(x, "        A: ") {
+				if defers == 0 {
+					lines[i] = "        A: defer\n"
+				}
+				defers--
+			}
+		}
+		text = strings.Join(lines, "")
+	}
+	if three && r.IntN(2) == 0 { // claims cannot look at it
+		text = strings.NewReplacer(" && c.s1", "", " && c.s2", "", " && c.s0", "", ", c: 1}", "}").Replace(text)
+		text = strings.Replace(text, "pair:\n", "pair:\n    hostile: "+
+			[]string{"c", "{c: malformed}"}[r.IntN(2)]+"\n", 1)
+	}
+	return text
+}
+
+// TestReducedFaults compares what is reduced by symmetry with plain searches where much may go wrong.
+func TestReducedFaults(t *testing.T) {
+	race.Skip(t)
+	runs, compared, moved, hostile := race.Draws(12, 60), 0, 0, 0
+	for n := range runs {
+		text := faultySpec(rand.New(rand.NewPCG(uint64(n), 8)))
+		p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}},
+			Check: "pair"})
+		if p == nil {
+			t.Fatalf("%v\n%s", list, text)
+		}
+		s, err := New(p, p.Checks[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.FindSymmetry()
+		y := s.System.Symmetry
+		if y == nil {
+			continue
+		}
+		if slices.ContainsFunc(y.Shuffles, func(f explore.Shuffle) bool { return f.Moves() }) {
+			if moved++; s.Check.HasHostile() {
+				hostile++
+			}
+		}
+		if err := explore.CheckSymmetry(t.Context(), s.System, 300); err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		if agrees(t, s, 1500) != nil {
+			compared++
+		}
+		orbits(t, s, 1500)
+		if t.Failed() {
+			t.Fatal(text)
+		}
+	}
+	t.Logf("%d compared; instances move in %d, %d of them with a hostile one", compared, moved, hostile)
+	if compared < runs/8 || moved < runs/4 || hostile < runs/20 {
+		t.Error("too few")
 	}
 }
 

@@ -25,7 +25,11 @@ func drawValue(t *rapid.T, strs *interp.Strings, ty *model.Type, dst []int64, st
 		most := int64(1)<<min(ty.Bits, 63) - 1
 		dst[0] = rapid.OneOf(rapid.Int64Range(0, 2), rapid.Int64Range(most-1, most)).Draw(t, "opaque")
 	case model.KindBytes:
-		b := rapid.SliceOfN(rapid.SampledFrom([]byte("ab\x00é")), 0, ty.Cap).Draw(t, "text")
+		least := 0
+		if ty.Exact && rapid.IntRange(0, 9).Draw(t, "given") > 0 {
+			least = ty.Cap
+		}
+		b := rapid.SliceOfN(rapid.SampledFrom([]byte("ab\x00é")), least, ty.Cap).Draw(t, "text")
 		dst[0] = strs.Intern(b)
 	case model.KindSet:
 		dst[0] = rapid.Int64Range(0, int64(1)<<min(ty.Elem.Count(), 62)-1).Draw(t, "set")

@@ -56,6 +56,10 @@ var vectors = []vector{
 		`QUERY{questions: [], ids: [], key: "\x00\x00\x00\x00\x00\x00\x00\x00", more: []}`},
 	{"parts", "04 0005 c0 1234 fe ff", `CHOICE{loud: true, kind: 2, a: 4660, b: none, c: {x: -2, y: -1}}`},
 	{"parts", "04 0003 20 61 00", `CHOICE{loud: false, kind: 1, a: none, b: "a", c: none}`},
+	{"parts", "05 001c 00ff807f 03 61c3a9 62637f 00 7e7a207a7a 02 0001 ffff 0002 0d0a 00 04",
+		`BYTES{key: "\x00\xff\x80\x7f", data: "\r\n", name: "aé", plain: "bc\x7f", word: "~z zz", ` +
+			`keys: ["\x00\x01", "\xff\xff"], tail: "\x04"}`},
+	{"parts", "06 0003 616263", `CUT{line: "abc"}`},
 	{"numbers", "ee 00", "BYE"},
 	{"numbers", "13 17 ec 40420f00 fc18 09 fffc18 fffe ac02 4d515454 89504e47",
 		"READ{last: true, temp: -20, far: 1000000, high: none, wide: -5, deep: -1000}"},

@@ -43,12 +43,17 @@ func (r *play) compare() error {
 			continue
 		}
 		// A driver that has lost a link may still send there. It reports that and does nothing else.
+		s.failures(r.blamed(i))
 		errs := s.failures(func(e *driver.Error) bool {
 			lost := func(k [2]int) bool { return k[0] == i && r.peer(i, k[1]) == e.Peer }
 			return e.Kind == driver.NoLink && slices.ContainsFunc(slices.Collect(maps.Keys(r.lost)), lost)
 		})
 		if len(errs) > 0 {
 			return fmt.Errorf("instance %d: %v; the world goes on", i, errs[0])
+		}
+		if s.blames != s.wanted {
+			return fmt.Errorf("instance %d has refused %d frames of hostile ones, in the world %d",
+				i, s.blames, s.wanted)
 		}
 		if err := r.compareSeat(i); err != nil {
 			return fmt.Errorf("instance %d: %w", i, err)
@@ -69,6 +74,12 @@ func (r *play) compareSeat(i int) error {
 	}
 	if n := s.recorded.Load(); r.record && n != int64(s.handled) {
 		return fmt.Errorf("%d messages are recorded, in the world there were %d", n, s.handled)
+	}
+	for j := range r.seats {
+		open := (e.Up|e.Waiting)>>j&1 != 0 && !r.waits(i, j)
+		if l := r.link(i, j); l != nil && r.hostile(j) && open != (s.ends[j] != nil) {
+			return fmt.Errorf("the link to %d is there: %v, in the world: %v", j, s.ends[j] != nil, open)
+		}
 	}
 	saved := r.snapshot(i)
 	var got, want []string

@@ -25,28 +25,28 @@ import (
 )
 
 // TestCounterexamples repeats with real drivers the shortest run to each violated safety claim of
-// every shipped specification and variant.
+// every shipped specification and variant, or of a third of the checks unless tests have all the time
+// they want.
 func TestCounterexamples(t *testing.T) {
 	files, err := filepath.Glob("../../specs/*/*.yaml")
 	if err != nil || len(files) == 0 {
 		t.Fatal(files, err)
 	}
-	done, skipped := 0, map[string]int{}
+	checks, done, strange, skipped := 0, 0, 0, map[string]int{}
 	for _, file := range files {
 		full, list := compile.Load(file, compile.Options{})
 		if full == nil {
 			t.Fatal(list)
 		}
 		for _, c := range full.Checks {
-			p, _ := compile.Load(file, compile.Options{Check: c.Name})
-			i := slices.IndexFunc(p.Checks, func(x *model.Check) bool { return x.Name == c.Name })
-			if len(p.Checks[i].Expect) == 0 {
+			if len(c.Expect) == 0 {
 				continue // nothing is violated
 			}
-			if p.Checks[i].HasHostile() {
-				skipped["a hostile instance is no driver"]++
+			if checks++; !race.Some(checks, 3) {
 				continue
 			}
+			p, _ := compile.Load(file, compile.Options{Check: c.Name})
+			i := slices.IndexFunc(p.Checks, func(x *model.Check) bool { return x.Name == c.Name })
 			s, err := check.New(p, p.Checks[i])
 			if err != nil {
 				t.Fatal(err)
@@ -70,13 +70,16 @@ func TestCounterexamples(t *testing.T) {
 					t.Logf("%s: %s", name, why)
 				default:
 					done++
+					if p.Checks[i].HasHostile() {
+						strange++
+					}
 				}
 			}
 		}
 	}
-	t.Logf("%d runs were done again; not done: %v", done, skipped)
-	if done < 50 {
-		t.Errorf("only %d runs were done again", done)
+	t.Logf("%d runs were done again, %d of them with hostile instances; not done: %v", done, strange, skipped)
+	if done < race.Draws(6, 50) || strange < race.Draws(1, 5) {
+		t.Errorf("only %d runs were done again, %d of them with hostile instances", done, strange)
 	}
 }
 
@@ -205,7 +208,7 @@ func (r *play) again(x *run.Step, tick time.Duration) error {
 	if len(r.seen) > 0 {
 		return fmt.Errorf("a timer expires before its time: %v", r.seen)
 	}
-	if x.Who >= 0 && !r.seats[x.Who].started && !r.seats[x.Who].down && x.Kind != run.Start {
+	if x.Who >= 0 && !r.hostile(x.Who) && !r.seats[x.Who].started && !r.seats[x.Who].down && x.Kind != run.Start {
 		// Runs leave out a start that does nothing.
 		if err := r.start(x.Who); err != nil {
 			return err
@@ -268,7 +271,7 @@ func (r *play) ended(c *model.Check, end []string) error {
 	for i, p := range r.Parties {
 		state := c.Instances[i].Name + ": " + p.States[r.c.Values[i][0]].Name
 		same := func(line string) bool { return strings.HasPrefix(line, state) }
-		if !r.c.Ends[i].Down && !slices.ContainsFunc(end, same) {
+		if !r.c.Ends[i].Down && !r.hostile(i) && !slices.ContainsFunc(end, same) {
 			return fmt.Errorf("%s, and not as in %q", state, end)
 		}
 	}

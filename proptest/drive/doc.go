@@ -2,7 +2,8 @@
 // how machines and the network between them behave. Its tests run real drivers over in-memory links
 // and play the network: they deliver, lose, copy and reorder frames, bring links up, break them and
 // bring them back, partition the drivers, let time pass, give commands, and switch drivers off and on
-// again, also in the middle of a step. The world, whose machines are run by the interpreter, makes
+// again, also in the middle of a step. In place of a hostile instance they send any message of the
+// protocol, and what is none. The world, whose machines are run by the interpreter, makes
 // each of these as a move. After every move both sides must agree on the values of the machines,
 // their deferred messages, their timers and the frames under way.
 //

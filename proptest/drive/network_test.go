@@ -29,6 +29,8 @@ type setting struct {
 	commands [][]string      // by instance: what it may be told to do
 	stream   bool
 	record   bool // the drivers record, and so step in another way
+	keep     bool // the drivers keep links over which comes what they refuse, or what is no frame
+	forged   forgeries
 	// make makes a runner for instance i. Its machine has the value that the text describes.
 	make func(i int, machine string) (fsm.Runner, error)
 	peer func(i, j int) fsm.Peer // what i calls j
@@ -73,6 +75,9 @@ type seat struct {
 	// those in the driver's record. Both count a deferred message again when it is handled.
 	handled  int
 	recorded atomic.Int64 // the driver counts while time passes
+	// wanted counts what the instance has refused of hostile ones in the world, blames the errors of the
+	// driver that say so.
+	wanted, blames int
 }
 
 // saw notes what the driver has told the machine by itself.
@@ -231,12 +236,13 @@ func (r *play) place(i int) error {
 	if x, ok := inner.(fsm.Streamer); ok {
 		outer = streaming{w, x.Stream}
 	}
-	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.failed(e) }}
+	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.failed(e) },
+		KeepRefused: r.keep, KeepMalformed: r.keep}
 	if r.record {
 		o.Trace = append(o.Trace, tally{s})
 	}
 	s.inner, s.d, s.ends, s.asked, s.had = inner, driver.New(outer, o), map[int]*end{}, map[int]bool{}, map[int]bool{}
-	s.handled = 0
+	s.handled, s.wanted, s.blames = 0, 0, 0
 	s.recorded.Store(0)
 	return nil
 }
@@ -246,7 +252,11 @@ func (r *play) attach(i, j int) error {
 	mine, theirs := mem.Pair(mem.Config{Stream: r.stream, Linger: time.Millisecond})
 	e := &end{Link: theirs}
 	s := r.seats[i]
-	f := &tearing{Link: mine, cut: s.cut, to: j, size: func(b []byte) (int, error) {
+	limits := s.cut
+	if r.hostile(j) {
+		limits = newCut() // nobody looks at what goes there
+	}
+	f := &tearing{Link: mine, cut: limits, to: j, size: func(b []byte) (int, error) {
 		n, err := interp.FrameSize(r.protocol, b)
 		if err.Problem != 0 {
 			return 0, err
@@ -257,7 +267,7 @@ func (r *play) attach(i, j int) error {
 		defer s.mu.Unlock()
 		return r.parted(i, j)
 	}}
-	if !r.link(i, j).Datagrams {
+	if !r.silent(i, j) {
 		s.cut.open(j, r.peer(i, j))
 	}
 	if err := s.d.Attach(r.peer(i, j), f); err != nil {
@@ -312,7 +322,7 @@ func (r *play) gather() {
 			e.mu.Unlock()
 			k := r.channel(i, j)
 			for _, f := range frames {
-				if r.parted(i, j) {
+				if r.hostile(j) || r.parted(i, j) {
 					continue
 				}
 				if ch := &r.World.Rules.Channels[k]; messages(r.queues[k]) >= ch.Capacity {
@@ -324,7 +334,7 @@ func (r *play) gather() {
 				r.queues[k] = append(r.queues[k], item{frame: f})
 			}
 			if closed && !s.dying && !s.cut.gone(j) {
-				if !r.link(i, j).Datagrams {
+				if !r.silent(i, j) {
 					r.queues[k] = append(r.queues[k], item{news: world.Cut})
 				}
 				r.hangUp(i, j)
@@ -358,6 +368,7 @@ func (r *play) one(mv stage.Move) (stage.Taken, error) {
 		return t, r.faulted(t.Who, t.Fault, t.Why)
 	}
 	r.c = t.Next
+	r.rejects(mv, &t)
 	if t.Who >= 0 && t.Event.Kind == world.Message {
 		r.seats[t.Who].handled++
 	}

@@ -33,6 +33,8 @@ func (r *play) ops(sub int) []op {
 			add(stage.Move{Kind: world.MoveCutoff, Who: i})
 		}
 		switch {
+		case r.hostile(i):
+			continue
 		case s.down:
 			if i < len(f.Restart) && int(s.number) < f.Restart[i] {
 				add(stage.Move{Kind: world.MoveRestart, Who: i})
@@ -61,6 +63,13 @@ func (r *play) ops(sub int) []op {
 			}
 			if back := (stage.Move{Kind: world.MoveReturn, Who: i, Peer: j}); s.away>>j&1 == 0 && r.possible(back) {
 				add(back)
+			}
+		}
+	}
+	for i, s := range r.seats {
+		if s.started && !s.down {
+			for _, mv := range r.hostileOps(i, sub) {
+				add(mv)
 			}
 		}
 	}
@@ -98,12 +107,15 @@ func (r *play) tornOps(list []op, sub int) (torn []op) {
 // feel a beat, it returns one of them.
 func (r *play) mover(mv stage.Move, sub int) int {
 	switch mv.Kind {
-	case world.MoveStart, world.MoveUp, world.MoveLost, world.MoveReturn, world.MoveCommand:
+	case world.MoveStart, world.MoveUp, world.MoveLost, world.MoveReturn, world.MoveCommand,
+		world.MoveForge, world.MoveHangup, world.MoveMalformed:
 		return mv.Who
 	case world.MoveDeliver, world.MoveCopy:
 		return r.World.Rules.Channels[mv.Channel].To
 	case world.MoveTick:
-		return sub % len(r.seats)
+		if i := sub % len(r.seats); !r.hostile(i) {
+			return i
+		}
 	}
 	return -1
 }
@@ -152,6 +164,8 @@ func (r *play) perform(o op) error {
 		return r.tail(mv.Channel)
 	case world.MoveOvertake:
 		return r.overtake(mv.Channel, mv.At)
+	case world.MoveForge, world.MoveHangup, world.MoveMalformed:
+		return r.attacked(mv)
 	}
 	return fmt.Errorf("drivers do not %v", o.Move)
 }
@@ -194,7 +208,7 @@ func (r *play) start(i int) error {
 			}
 		}
 		for j := range r.seats {
-			if l := r.link(i, j); l != nil && !l.Late {
+			if l := r.link(i, j); l != nil && !l.Late || l == nil && r.keep && r.hostile(j) {
 				if err := r.attach(i, j); err != nil {
 					return err
 				}
@@ -235,6 +249,9 @@ func (r *play) command(i int, text string) error {
 	}
 	mv := stage.Move{Kind: world.MoveCommand, Who: i, Message: r.Parties[i].Command(ev)}
 	if _, err := r.World.Do(r.c, mv); err != nil {
+		if r.full && r.waitsForRoom() {
+			return errLeft
+		}
 		if res.Code != fsm.Refused {
 			return fmt.Errorf("the driver says %v, the world %w", res, err)
 		}
@@ -264,7 +281,7 @@ func (r *play) halt(i int) {
 	for j := range r.seats {
 		l, k := r.link(i, j), r.channel(i, j)
 		switch ch := &r.World.Rules.Channels; {
-		case k < 0 || l != nil && l.Datagrams:
+		case k < 0 || r.hostile(j) || l != nil && l.Datagrams:
 		case s.ends[j] != nil || r.waits(i, j):
 			if !r.World.Rules.Faults.Torn {
 				r.queues[k] = append(r.queues[k], item{news: world.Cut})
@@ -307,7 +324,7 @@ func (r *play) restart(i int) error {
 		s.down = false
 		s.number++
 		for j := range r.seats {
-			if l := r.link(i, j); l != nil && !l.Datagrams {
+			if l := r.link(i, j); l != nil && !r.silent(i, j) {
 				r.ask(i, j)
 				s.asked[j] = true
 			}
@@ -330,8 +347,8 @@ func (r *play) back(mv stage.Move) error {
 	i, j := mv.Who, mv.Peer
 	r.faults["returns"]++
 	_, err := r.act(mv.String(), func() error {
-		s, l := r.seats[i], r.link(i, j)
-		if !l.Datagrams {
+		s := r.seats[i]
+		if !r.silent(i, j) {
 			s.again[j]++
 			s.asked[j] = true
 			r.ask(i, j)
@@ -374,7 +391,7 @@ func (r *play) lose(i, j int) error {
 	_, err := r.act(fmt.Sprintf("lost %d %d", i, j), func() error {
 		delete(r.seats[i].asked, j)
 		r.lost[[2]int{i, j}] = true
-		if l := r.link(i, j); !l.Datagrams {
+		if !r.silent(i, j) {
 			r.reset(i, j)
 		}
 		if e := r.seats[i].ends[j]; e != nil {
@@ -424,7 +441,12 @@ func (r *play) canWait() bool {
 			return false
 		}
 	}
-	return !slices.ContainsFunc(r.seats, func(s *seat) bool { return !s.started && !s.down })
+	for i, s := range r.seats {
+		if !s.started && !s.down && !r.hostile(i) {
+			return false
+		}
+	}
+	return true
 }
 
 // wait lets time pass until the next timer expires, or for one beat.
@@ -436,7 +458,9 @@ func (r *play) wait() error {
 	} else {
 		moves = append(moves, stage.Move{Kind: world.MoveTick})
 		for i := range r.seats {
-			moves = append(moves, stage.Move{Kind: world.MoveBeat, Who: i})
+			if !r.hostile(i) {
+				moves = append(moves, stage.Move{Kind: world.MoveBeat, Who: i})
+			}
 		}
 	}
 	_, err := r.act(fmt.Sprintf("wait %v", length), func() error { time.Sleep(length); return nil }, moves...)

@@ -21,13 +21,15 @@ type author struct {
 	three  bool // parties, which are addressed by number, by `sender` and all together
 	parts  bool // roles have a part with a timer
 	closes bool
+	// hostile: the last instance keeps to no role, and states refuse more.
+	hostile bool
 }
 
 // randomSpec writes a protocol of two roles with four states each. The states handle some messages,
 // ignore some, defer some, and refuse few. A third of the protocols have three parties, and a third
 // have parts.
-func randomSpec(r *rand.Rand) string {
-	w := author{Rand: r, three: r.IntN(3) == 0, parts: r.IntN(3) == 0}
+func randomSpec(r *rand.Rand, hostile bool) string {
+	w := author{Rand: r, three: r.IntN(3) == 0, parts: r.IntN(3) == 0, hostile: hostile}
 	var b strings.Builder
 	b.WriteString("protocol: random\ntick: 1s\nmessages: {A: , B: , C: }\n")
 	if w.three {
@@ -59,7 +61,8 @@ func randomSpec(r *rand.Rand) string {
 					ev == "up" && (!up || r.IntN(3) == 0),
 					ev == "lost" && (!lost || r.IntN(3) == 0),
 					(ev == "go" || ev == "off") && r.IntN(3) == 0,
-					message && r.IntN(40) == 0:
+					message && r.IntN(40) == 0,
+					message && hostile && r.IntN(4) == 0:
 				case message && (r.IntN(4) == 0 || patient && r.IntN(6) > 0):
 					fmt.Fprintf(&b, "        %s: defer\n", ev)
 				case ev != "start" && ev != "go" && ev != "off" && r.IntN(4) == 0:
@@ -75,7 +78,11 @@ func randomSpec(r *rand.Rand) string {
 		instances = "{a: one, b: two, c: one}"
 	}
 	const claim = "{c: {always: a.s0 || !a.s0, why: it has to claim something}}"
-	fmt.Fprintf(&b, "checks:\n  pair: {instances: %s, claims: %s}\n", instances, claim)
+	fmt.Fprintf(&b, "checks:\n  pair: {instances: %s, claims: %s", instances, claim)
+	if hostile {
+		fmt.Fprintf(&b, ", hostile: {%s: malformed}", map[bool]string{false: "b", true: "c"}[w.three])
+	}
+	b.WriteString("}\n")
 	return b.String()
 }
 
@@ -164,14 +171,17 @@ func compiled(text, check string) (*model.Protocol, error) {
 }
 
 // randomSetting draws a specification, and the faults of the network between its machines.
-func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
-	text := randomSpec(r)
+func randomSetting(r *rand.Rand, hostile bool, plant world.Plant) (*setting, string, error) {
+	text := randomSpec(r, hostile)
 	p, err := compiled(text, "pair")
 	if err != nil {
 		return nil, text, err
 	}
 	s, err := settle(p, p.Checks[0], plant)
 	if err != nil {
+		return nil, text, err
+	}
+	if s.forged, err = forgeriesOf(p, p.Checks[0]); err != nil {
 		return nil, text, err
 	}
 	rules := s.World.Rules
@@ -207,6 +217,9 @@ func randomSetting(r *rand.Rand, plant world.Plant) (*setting, string, error) {
 		}
 	}
 	s.record = r.IntN(2) == 0
+	if hostile && linkless(p.Checks[0]) && r.IntN(2) == 0 {
+		s.keeping()
+	}
 	s.make = func(i int, machine string) (fsm.Runner, error) {
 		return newActor(p, s.Parties[i].Machine, machine, rules.Deferred[i], 0)
 	}

@@ -25,6 +25,7 @@ import (
 type shipped struct {
 	full, check *model.Protocol
 	pairs       map[string]*conform.Pair // by role
+	forged      forgeries
 }
 
 func (s *shipped) String() string { return s.full.Name + "/" + s.check.Checks[0].Name }
@@ -39,8 +40,10 @@ func load(t testing.TB, spec, check string) *model.Protocol {
 	return p
 }
 
-// allShipped lists the checks of all specifications that have generated packages.
-func allShipped(t testing.TB) []*shipped {
+// allShipped lists the checks of all specifications that have generated packages, those with hostile
+// instances or those without: all of them if many runs are drawn, a third otherwise.
+func allShipped(t testing.TB, hostile bool) []*shipped {
+	checks := 0
 	var list []*shipped
 	var files []string
 	for _, target := range conform.Targets {
@@ -62,10 +65,18 @@ func allShipped(t testing.TB) []*shipped {
 			pairs[pair.Role.Name] = pair
 		}
 		for _, c := range full.Checks {
-			if c.HasHostile() {
-				continue // a hostile instance is no driver
+			if c.HasHostile() != hostile {
+				continue
 			}
-			list = append(list, &shipped{full, load(t, file, c.Name), pairs})
+			if checks++; !whole() && checks%3 != 0 {
+				continue
+			}
+			s := &shipped{full: full, check: load(t, file, c.Name), pairs: pairs}
+			var err error
+			if s.forged, err = forgeriesOf(s.check, s.check.Checks[0]); err != nil {
+				t.Fatal(err)
+			}
+			list = append(list, s)
 		}
 	}
 	return list
@@ -93,7 +104,11 @@ func (s *shipped) setting() (*setting, error) {
 		}
 		return r, nil
 	}
+	set.forged = s.forged
 	for i, inst := range c.Instances {
+		if inst.IsHostile() {
+			continue
+		}
 		r, err := set.make(i,
 			string(interp.AppendMachine(nil, set.Strings, set.Parties[i].Machine, set.Parties[i].Begin)))
 		if err != nil {
@@ -125,11 +140,14 @@ func (s *setting) fault(r *rand.Rand) {
 		}))
 	}
 	s.record = r.IntN(2) == 0
+	if s.Check.HasHostile() && linkless(s.Check) && r.IntN(2) == 0 {
+		s.keeping()
+	}
 }
 
 // TestShipped draws runs of the generated machines.
 func TestShipped(t *testing.T) {
-	all := allShipped(t)
+	all := allShipped(t, false)
 	flag.Set("rapid.checks", strconv.Itoa(draws(race.Draws(200, 400))))
 	var sum total
 	rapid.Check(t, func(rt *rapid.T) {

@@ -238,7 +238,7 @@ func (f *follower) ended(runners []fsm.Runner) error {
 // simulated runs a random specification in the simulator.
 func simulated(seed uint64) (f *follower, err error) {
 	r := rand.New(rand.NewPCG(seed, 3))
-	s, text, err := randomSetting(r, 0)
+	s, text, err := randomSetting(r, false, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,7 @@ import (
 
 // TestReachableOfShippedChecks decides the claims about what can still be reached of every shipped
 // check by depth-first search and by passes, with one worker, since a check numbers its labels as
-// it meets them. Large checks are left out.
+// it meets them. Large checks are left out, and two of three unless tests have all the time they want.
 func TestReachableOfShippedChecks(t *testing.T) {
 	race.Skip(t)
 	if testing.Short() {
@@ -25,7 +25,7 @@ func TestReachableOfShippedChecks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compared := 0
+	checks, compared := 0, 0
 	for _, file := range files {
 		p, _ := compile.Load(file, compile.Options{})
 		if p == nil {
@@ -38,6 +38,9 @@ func TestReachableOfShippedChecks(t *testing.T) {
 			}
 			states := func(c *model.Claim) bool { return c.Kind == model.Reachable }
 			if !slices.ContainsFunc(c.Claims, states) {
+				continue
+			}
+			if checks++; !race.Some(checks, 3) {
 				continue
 			}
 			p, list := compile.Load(file, compile.Options{Check: c.Name})
@@ -78,7 +81,7 @@ func TestReachableOfShippedChecks(t *testing.T) {
 			}
 		}
 	}
-	if compared < 20 {
+	if compared < race.Draws(3, 20) {
 		t.Errorf("only %d checks were compared", compared)
 	}
 	t.Log(compared, "checks")

@@ -67,3 +67,9 @@ func (s *space) ForEachLocal(visit func(LocalUse) bool) {
 		}
 	}
 }
+
+// Values is of [Space].
+func (s *space) Values(proc int) []string { return s.e.Procs[proc].Locals.Vals }
+
+// Messages is of [Space].
+func (s *space) Messages(channel int) []string { return s.e.Chans[channel].Messages() }

@@ -17,6 +17,10 @@ func Draws(few, all int) int {
 	return few
 }
 
+// Some reports whether a test takes the i-th of many cases: one of so many, or each if tests have
+// all the time they want.
+func Some(i, of int) bool { return Long() || i%of == 0 }
+
 // SkipShort skips a test that is for when tests have all the time they want; why names what
 // covers the same ground meanwhile.
 func SkipShort(tb testing.TB, why string) {

@@ -150,7 +150,7 @@ func (t linkText) open(ctx context.Context) (l transport.Link, server bool, err 
 			l, err = tcp.Dial(ctx, "tcp", t.address, tcp.Config{})
 		}
 	case "udp":
-		l, server, err = t.socket()
+		l, server, err = t.socket(wrap == nil)
 	case "ipx":
 		l, err = t.tunnel(ctx)
 	default:
@@ -172,9 +172,9 @@ func (t linkText) open(ctx context.Context) (l transport.Link, server bool, err 
 }
 
 // socketOptions are those of links over datagrams: `peers` is the most peers at a time, `silence`
-// after how many milliseconds without a datagram one is lost; `even` sends nobody who has come by
-// himself more bytes than he has sent.
-func (t linkText) socketOptions() (limits udp.Limits) {
+// after how many milliseconds without a datagram one is lost; `even`, which is as said unless it is
+// given, sends nobody who has come by himself more bytes than he has sent.
+func (t linkText) socketOptions(even bool) (limits udp.Limits) {
 	limits.MaxPeers = t.most
 	if t.o.Has("peers") {
 		limits.MaxPeers = int(t.o.Int("peers", 1, 1024))
@@ -182,15 +182,19 @@ func (t linkText) socketOptions() (limits udp.Limits) {
 	if t.o.Has("silence") {
 		limits.Silence = time.Duration(t.o.Int("silence", 1, 1<<31)) * time.Millisecond
 	}
-	limits.Even = t.o.Has("even") && t.o.Bool("even")
+	if limits.Even = even; t.o.Has("even") {
+		limits.Even = t.o.Bool("even")
+	}
 	return limits
 }
 
 // socket opens a UDP socket. Besides socketOptions it takes `broadcast` and `hear`, addresses, and
-// `cookie`, as in udp.Config. server says that no peer is configured.
-func (t linkText) socket() (l transport.Link, server bool, err error) {
+// `cookie`, as in udp.Config. server says that no peer is configured. Strangers whose address is proved
+// neither by a cookie nor by the layer above, which bare says is missing, get `even` limits.
+func (t linkText) socket(bare bool) (l transport.Link, server bool, err error) {
 	local, peers, some := strings.Cut(t.address, ">")
-	cfg := udp.Config{Limits: t.socketOptions()}
+	cookie := t.o.Has("cookie") && t.o.Bool("cookie")
+	cfg := udp.Config{Limits: t.socketOptions(bare && !some && !cookie), Cookie: cookie}
 	if some {
 		cfg.Peers = strings.Split(peers, ",")
 	}
@@ -200,7 +204,6 @@ func (t linkText) socket() (l transport.Link, server bool, err error) {
 	if t.o.Has("hear") {
 		cfg.Hear = t.o.Text("hear", 256)
 	}
-	cfg.Cookie = t.o.Has("cookie") && t.o.Bool("cookie")
 	if t.o.err != nil {
 		return nil, false, t.o.err
 	}
@@ -218,7 +221,7 @@ func (t linkText) tunnel(ctx context.Context) (transport.Link, error) {
 	if _, err := fmt.Sscanf(socket, "%x", &number); !ok || err != nil {
 		return nil, fmt.Errorf("%q: want ipx:HOST:PORT/SOCKET", t.text)
 	}
-	l, err := ipx.Dial(ctx, "udp", server, ipx.Config{Socket: number, Limits: t.socketOptions()})
+	l, err := ipx.Dial(ctx, "udp", server, ipx.Config{Socket: number, Limits: t.socketOptions(false)})
 	if err != nil {
 		return nil, err
 	}

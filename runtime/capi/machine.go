@@ -41,6 +41,8 @@ type Machine struct {
 	fail  context.CancelCauseFunc // ends life and the driver
 	ended chan struct{}
 
+	ownHandshake bool // the program has said how long a handshake may take
+
 	joining sync.Mutex // held while a link is given to the driver, and while a frame is delivered
 	mu      sync.Mutex
 	verdict error                       // why the driver refused the link that is joining
@@ -49,7 +51,7 @@ type Machine struct {
 }
 
 // Open makes a machine by its registered name and runs it. params are those of its New, and of the
-// driver, with a dot before them: `.idle: 5000` and `.handshake: 2000` in milliseconds,
+// driver, with a dot before them: `.idle: 5000` and `.handshake: 2000` in milliseconds, 0 for no limit,
 // `.keepRefused: true` and `.keepMalformed: true` as in driver.Options.
 func Open(name, params string) (*Machine, error) {
 	q := &queue{}
@@ -74,6 +76,7 @@ func open(ctx context.Context, name, params string, q *queue, as fsm.Peer) (*Mac
 	}
 	m := &Machine{q: q, as: as, among: ctx, ended: make(chan struct{}),
 		own: map[fsm.Peer]transport.Link{}, links: map[fsm.Peer]transport.Link{}}
+	m.ownHandshake = p.Has(".handshake")
 	o := m.options()
 	for name, at := range map[string]*time.Duration{".idle": &o.IdleLimit, ".handshake": &o.HandshakeLimit} {
 		if p.Has(name) {

@@ -51,7 +51,7 @@
 extern "C" {
 #endif
 
-#define PARLEY_VERSION 1100
+#define PARLEY_VERSION 1200
 
 /* What calls return. */
 enum {
@@ -100,7 +100,9 @@ int64_t parley_names(char *names, size_t size, parley_error *err);
  * Opens a machine and runs it. params are those of its role, such as
  * "wins: true", and may have
  *   .idle: 5000           milliseconds after which a silent peer's link is closed
- *   .handshake: 2000      the same for a peer that has said nothing acceptable yet
+ *   .handshake: 2000      the same for a peer that has said nothing acceptable yet, 0 for no
+ *                         limit. Without it, connections that come to this machine (parley_listen,
+ *                         parley_serve, parley_open_server) have 10000, and others no limit
  *   .keepRefused: true    a peer that sends what is refused keeps its link,
  *   .keepMalformed: true  and one that sends what is no message
  * Returns a handle, which is positive.
@@ -123,23 +125,33 @@ int64_t parley_open(const char *name, const char *params, parley_error *err);
  * for everybody goes and is heard, and {cookie: true}, which both ends need, so
  * that nobody becomes a peer under a forged address, and those of udp: and ipx:
  * {even: true}, which sends a peer that came by itself no more bytes than it
- * has sent. docs/C.md has those of tls: and dtls:.
+ * has sent. On a udp: socket without peers and without a cookie that is so
+ * unless {even: false} is given: else a request with a forged address would
+ * bring its victim answers without bound. What is held back is lost, as
+ * datagrams are, and a PARLEY_EVENT_REFUSED says so. docs/C.md has the options
+ * of tls: and dtls:.
  * A link that promises less than the protocol was checked for is refused, and
  * so is a second one to a peer that has one, and a peer that the protocol has not.
  */
 int64_t parley_connect(int64_t machine, int32_t peer, const char *link, parley_error *err);
 
 /*
- * Gives the machine the first connection that comes to "tcp:ADDRESS:PORT" (or
- * tls:) and writes the address with its port, which may have been 0, to
- * address, which may be NULL. Does not wait.
+ * Gives the machine a connection that comes to "tcp:ADDRESS:PORT" (or tls:) and
+ * writes the address with its port, which may have been 0, to address, which
+ * may be NULL. Does not wait. Others may come until the machine has accepted a
+ * message: one that says nothing gives way to the next, is closed after
+ * .handshake at the latest, and the machine hears that it is lost. With
+ * {opening: true} the machine hears of none that has not sent a whole message,
+ * and a stranger changes nothing. That is for protocols whose other side
+ * speaks without being spoken to, above all those that end when a link is lost.
  */
 int64_t parley_listen(int64_t machine, int32_t peer, const char *link, char *address, size_t size, parley_error *err);
 
 /*
  * The same for all connections that come, for a machine with many peers: each
  * becomes the peer with the least free number from first to last, and those
- * beyond are closed at once.
+ * beyond are closed at once, unless one of the others has said nothing yet and
+ * gives way. {opening: true} is as above, here and for parley_open_server.
  */
 int64_t parley_serve(int64_t machine, int32_t first, int32_t last, const char *link, char *address, size_t size, parley_error *err);
 

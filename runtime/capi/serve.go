@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/runtime/driver"
@@ -72,20 +73,58 @@ func (p *places) number(ctx context.Context, l transport.Link) (fsm.Peer, bool) 
 	return p.wait(ctx)
 }
 
-// held is a link that says when it is given up.
+// handshakeLimit is how long a connection has for its first acceptable message, unless `.handshake`
+// says something else: that is then the business of the driver. The links below have the same limit
+// for peers of datagrams.
+var handshakeLimit = 10 * time.Second
+
+// held is a link that was let in: it says when it is given up, and ends when its peer has said nothing
+// acceptable in time.
 type held struct {
 	transport.Link
-	once sync.Once
-	up   func()
+	once      sync.Once
+	up        func()
+	confirmed func()      // may be nil
+	limit     *time.Timer // nil: no limit
+	late      atomic.Bool
+}
+
+// hold has m's peer in a link; up is called when the link is given up, and confirmed, which may be nil,
+// when the machine has accepted a message.
+func hold(m *Machine, l transport.Link, up, confirmed func()) *held {
+	h := &held{Link: l, up: up, confirmed: confirmed}
+	if _, datagrams := l.(*spread); !datagrams && !m.ownHandshake {
+		h.limit = time.AfterFunc(handshakeLimit, func() {
+			h.late.Store(true)
+			h.Link.Abort()
+		})
+	}
+	return h
+}
+
+func (h *held) ended() {
+	if h.limit != nil {
+		h.limit.Stop()
+	}
+	h.up()
+}
+
+// Receive implements [transport.Link].
+func (h *held) Receive(buf []byte) (transport.Arrival, error) {
+	got, err := h.Link.Receive(buf)
+	if err != nil && err != transport.ErrInterrupted && h.late.Load() {
+		err = transport.ErrYielded
+	}
+	return got, err
 }
 
 func (h *held) Close() error {
-	h.once.Do(h.up)
+	h.once.Do(h.ended)
 	return h.Link.Close()
 }
 
 func (h *held) Abort() error {
-	h.once.Do(h.up)
+	h.once.Do(h.ended)
 	return h.Link.Abort()
 }
 
@@ -99,6 +138,12 @@ func (h *held) Guard(valid func(frame []byte) bool) {
 
 // Confirm implements [transport.Guarded]: a peer of datagrams keeps its place.
 func (h *held) Confirm(int) {
+	if h.limit != nil {
+		h.limit.Stop()
+	}
+	if h.confirmed != nil {
+		h.confirmed()
+	}
 	switch l := h.Link.(type) {
 	case *spread:
 		l.confirm()
@@ -112,13 +157,23 @@ type acceptor struct {
 	ln   *tcp.Listener
 	wrap Wrap
 	text linkText
-	once bool // the first one alone
+	// opening, if it has a Size, is what a connection has to send before it is handed on.
+	opening transport.Opening
+	done    atomic.Bool  // nobody is waited for any more
+	told    atomic.Int64 // connections that were not let in
+}
+
+// close says that nobody is waited for any more.
+func (a *acceptor) close() {
+	a.done.Store(true)
+	a.ln.Close()
 }
 
 func (a *acceptor) at() string { return a.ln.Addr().String() }
 
-// listen listens for at most most connections at a time.
-func listen(link string, most int, once bool) (*acceptor, error) {
+// listen listens for at most most connections at a time, to machines such as m. The option `opening` has
+// a connection send a whole frame first.
+func listen(link string, most int, m *Machine) (*acceptor, error) {
 	t, err := parseLink(link)
 	if err != nil {
 		return nil, err
@@ -128,6 +183,10 @@ func listen(link string, most int, once bool) (*acceptor, error) {
 		return nil, fmt.Errorf("%q: want tcp:ADDRESS:PORT, or tls: where the library has it; "+
 			"over datagrams Connect takes who sends something, and a server has a machine for each", link)
 	}
+	var opening transport.Opening
+	if t.o.Has("opening") && t.o.Bool("opening") {
+		opening = transport.Opening{Size: m.r.FrameSize, Max: m.info.MaxFrame}
+	}
 	if err := t.tried(wrap, true); err != nil {
 		return nil, err
 	}
@@ -135,7 +194,7 @@ func listen(link string, most int, once bool) (*acceptor, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &acceptor{ln, wrap, t, once}, nil
+	return &acceptor{ln: ln, wrap: wrap, text: t, opening: opening}, nil
 }
 
 // tried refuses options that are wrong before a connection is made.
@@ -156,45 +215,58 @@ func (a *acceptor) run(ctx context.Context, took func(transport.Link), failed fu
 	for {
 		l, err := a.ln.Accept(ctx)
 		if err != nil {
-			if ctx.Err() == nil {
+			if ctx.Err() == nil && !a.done.Load() {
 				failed(err)
 			}
 			return
 		}
-		if a.once {
-			a.ln.Close()
-		}
+		l.Guard(nil) // one that comes to no end with what follows gives way to others
 		go func() {
 			if inside, err := a.secure(ctx, l); err != nil {
-				failed(err)
+				a.turnedAway(err, failed)
 			} else {
 				took(inside)
 			}
 		}()
-		if a.once {
-			return
-		}
 	}
 }
 
-// secure puts the layer around a connection.
-func (a *acceptor) secure(ctx context.Context, l transport.Link) (inside transport.Link, err error) {
-	if a.wrap == nil {
-		return l, nil
+// mostTold is how many strangers that were turned away become events.
+const mostTold = 16
+
+// turnedAway tells that a connection was not let in, a few times.
+func (a *acceptor) turnedAway(why error, failed func(error)) {
+	switch n := a.told.Add(1); {
+	case n < mostTold:
+		failed(why)
+	case n == mostTold:
+		failed(fmt.Errorf("%w; others may follow untold", why))
 	}
+}
+
+// secure puts the layer around a connection, and waits for its first frame if it has to send one.
+func (a *acceptor) secure(ctx context.Context, l transport.Link) (inside transport.Link, err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			l.Abort()
 			err = fault(p)
 		}
 	}()
-	ctx, cancel := context.WithTimeout(ctx, dialLimit)
+	ctx, cancel := context.WithTimeout(ctx, handshakeLimit)
 	defer cancel()
-	o, err := parseLink(a.text.text) // parameters are taken once, and by one goroutine
-	if err != nil {
-		return nil, err
+	if a.wrap != nil {
+		o, err := parseLink(a.text.text) // parameters are taken once, and by one goroutine
+		if err != nil {
+			return nil, err
+		}
+		if l, err = a.wrap(ctx, l, true, o.o); err != nil {
+			return nil, err
+		}
 	}
-	return a.wrap(ctx, l, true, o.o)
+	if a.opening.Size != nil {
+		return a.opening.Await(ctx, l)
+	}
+	return l, nil
 }
 
 // Serve gives the machine each connection that comes to a TCP address, as the link to the peer with
@@ -206,7 +278,8 @@ func (m *Machine) Serve(first, last fsm.Peer, link string) (string, error) {
 	return address, err
 }
 
-// Listen is Serve for the first connection alone.
+// Listen is Serve for one peer alone: nobody is waited for any more when the machine has accepted a
+// message. Until then a connection that says nothing gives way to the next one.
 func (m *Machine) Listen(peer fsm.Peer, link string) (string, error) {
 	var address string
 	err := m.serve(peer, peer, link, true, func(at string) error { address = at; return nil })
@@ -225,7 +298,7 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 		return fmt.Errorf("from peer %d to peer %d: there is none", first, last)
 	}
 	n := int(last-first) + 1
-	a, err := listen(link, n, once)
+	a, err := listen(link, n, m)
 	if err != nil {
 		return err
 	}
@@ -234,13 +307,17 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 		return err
 	}
 	free := &places{first: first, taken: make([]bool, n)}
+	var found func()
+	if once {
+		found = a.close
+	}
 	go a.run(m.life, func(l transport.Link) {
 		peer, ok := free.wait(m.life)
 		if !ok {
 			l.Abort()
 			return
 		}
-		if err := m.join(peer, &held{Link: l, up: func() { free.free(peer) }}); err != nil {
+		if err := m.join(peer, hold(m, l, func() { free.free(peer) }, found)); err != nil {
 			m.put(Event{Kind: Refused, Peer: peer, Text: err.Error()})
 		}
 	}, func(err error) { m.put(Event{Kind: Refused, Peer: first, Text: err.Error()}) })
@@ -280,7 +357,7 @@ func source(ctx context.Context, link string, most int, trial *Machine) (arrival
 		return nil, err
 	}
 	if inner, _ := layered(t.kind); inner != "udp" {
-		return listen(link, most, false)
+		return listen(link, most, trial)
 	}
 	return gather(ctx, t, most, valid(trial.r))
 }
@@ -326,7 +403,7 @@ func (s *Server) take(l transport.Link) {
 	m, err := open(s.life, s.name, s.params, s.q, n)
 	if err == nil {
 		m.lost = m.d.Stop
-		err = m.d.Attach(0, &held{Link: l, up: m.d.Stop}) // the machine may close its link itself
+		err = m.d.Attach(0, hold(m, l, m.d.Stop, nil)) // the machine may close its link itself
 		m.links[0] = l
 	} else {
 		l.Abort()

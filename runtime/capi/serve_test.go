@@ -95,7 +95,7 @@ func TestServer(t *testing.T) {
 	if _, _, err := OpenServer("ready.peer", "", 0, "tcp:127.0.0.1:0"); err == nil {
 		t.Error("for nobody")
 	}
-	s, at, err := OpenServer("ready.peer", "", 2, "tcp:127.0.0.1:0")
+	s, at, err := OpenServer("ready.peer", ".handshake: 0", 2, "tcp:127.0.0.1:0")
 	must(t, err)
 	var clients [2]*Machine
 	for i := range clients {
@@ -146,10 +146,10 @@ func TestServer(t *testing.T) {
 // with many peers nor of a server of machines, and have no place when their time is over.
 func TestSilentConnectionsGiveWay(t *testing.T) {
 	const places = 3
-	m := mustOpen(t, "masterserver.master", "")
+	m := mustOpen(t, "masterserver.master", ".handshake: 0")
 	many, err := m.Serve(1, places, "tcp:127.0.0.1:0")
 	must(t, err)
-	s, each, err := OpenServer("ready.peer", "", places, "tcp:127.0.0.1:0")
+	s, each, err := OpenServer("ready.peer", ".handshake: 0", places, "tcp:127.0.0.1:0")
 	must(t, err)
 	defer s.Close()
 	hold := func(p poller, at string) (closed func()) {
@@ -208,11 +208,11 @@ func TestSilentConnectionsGiveWay(t *testing.T) {
 	}
 }
 
-// TestAmplification: with `even` a server over datagrams sends an address that may be forged no more
-// than came from there.
+// TestAmplification: unless it is told otherwise a server over datagrams sends an address that may be
+// forged no more than came from there, and says so.
 func TestAmplification(t *testing.T) {
-	for _, even := range []bool{true, false} {
-		s, at, err := OpenServer("ready.datagrams", "", 2, fmt.Sprintf("udp:127.0.0.1:0 {even: %v}", even))
+	for options, even := range map[string]bool{"": true, " {even: true}": true, " {even: false}": false} {
+		s, at, err := OpenServer("ready.datagrams", "", 2, "udp:127.0.0.1:0"+options)
 		must(t, err)
 		defer s.Close()
 		c, err := net.Dial("udp", at)
@@ -231,6 +231,16 @@ func TestAmplification(t *testing.T) {
 		got, most, buf := 0, 2, make([]byte, 1000)
 		if even {
 			most = 1
+			for { // when this has come, the second one has been held back
+				e, err := s.Poll(time.Minute, 1000)
+				must(t, err)
+				if e.Kind == Refused {
+					if !strings.Contains(e.Text, "{cookie: true} at both ends, or {even: false}") {
+						t.Error(e.Text)
+					}
+					break
+				}
+			}
 		}
 		must(t, c.SetReadDeadline(time.Now().Add(time.Minute)))
 		for got < most*len(said) {
@@ -238,14 +248,11 @@ func TestAmplification(t *testing.T) {
 			must(t, err)
 			got += n
 		}
-		if even { // the second one is held back
-			must(t, c.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
-			n, _ := c.Read(buf)
-			got += n
-		}
-		t.Logf("even: %v: %d bytes for %d", even, got, len(said))
+		must(t, c.SetReadDeadline(time.Now().Add(10*time.Millisecond))) // what was sent is there
+		n, _ := c.Read(buf)
+		got += n
 		if got != most*len(said) {
-			t.Errorf("even: %v: %d bytes for %d", even, got, len(said))
+			t.Errorf("%q: %d bytes for %d", options, got, len(said))
 		}
 	}
 }

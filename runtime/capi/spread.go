@@ -17,8 +17,10 @@ const maxSockets = 1024
 
 // spreader gives each peer of a link of datagrams a link of its own.
 type spreader struct {
-	link  transport.Link
-	peers map[int]*spread
+	link   transport.Link
+	peers  map[int]*spread
+	failed func(error)
+	unsent sync.Once // a frame was not sent, and the program has been told so
 
 	mu      sync.Mutex // guards what follows, and the sending half of link
 	open    int        // links of peers that their machines have not closed
@@ -59,6 +61,7 @@ func (s *spreader) at() string { return s.link.LocalAddr().String() }
 
 // run receives until ctx ends, and gives the link of each peer that comes to took.
 func (s *spreader) run(ctx context.Context, took func(transport.Link), failed func(error)) {
+	s.failed = failed
 	defer context.AfterFunc(ctx, func() { s.count(0, true) })()
 	buf := make([]byte, max(s.link.Properties().MaxFrame, 1<<16))
 	for {
@@ -142,6 +145,12 @@ func (p *spread) confirm() {
 	}
 }
 
+// withheld says why a frame was not sent, and what to do.
+func withheld(err error) error {
+	return fmt.Errorf("a frame was not sent, and others may follow untold: %w; "+
+		"a server that says more than it is told wants {cookie: true} at both ends, or {even: false}", err)
+}
+
 // end says that the peer is gone.
 func (p *spread) end() {
 	p.mu.Lock()
@@ -160,9 +169,12 @@ func (p *spread) carry() {
 		gone := p.ended
 		if err == nil && !gone {
 			p.all.mu.Lock()
-			p.all.link.Send(p.number, buf[:got.N])
+			unsent := p.all.link.Send(p.number, buf[:got.N])
 			p.all.link.Flush()
 			p.all.mu.Unlock()
+			if errors.Is(unsent, transport.ErrUneven) {
+				p.all.unsent.Do(func() { p.all.failed(withheld(unsent)) })
+			}
 		}
 		if d, ok := p.all.link.(interface{ Drop(peer int) }); ok && err != nil && !gone {
 			d.Drop(p.number)

@@ -150,7 +150,7 @@ func (c *Core[R]) refuse(ev *event[R], e *Error) {
 	}
 	switch ev.kind {
 	case trace.Message:
-		if c.o.KeepRefused && e.Kind == Refused {
+		if c.o.KeepRefused {
 			return
 		}
 		c.lose(e)

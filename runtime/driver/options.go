@@ -26,9 +26,10 @@ type Options[R fsm.Runner] struct {
 	// with Do, whose caller gets the error.
 	OnError func(r R, err *Error)
 
-	// KeepRefused leaves the link open when the machine refuses a message;
-	// KeepMalformed when a whole frame cannot be decoded. A stream in which no
-	// frame begins where one should is always closed: its boundaries are lost.
+	// KeepRefused leaves the link open when the machine refuses a message, or would
+	// defer it and holds as many already; KeepMalformed when a whole frame cannot be
+	// decoded. The message is dropped. A stream in which no frame begins where one
+	// should is always closed: its boundaries are lost.
 	KeepRefused, KeepMalformed bool
 
 	// IdleLimit closes the link to a peer from which no whole frame came for so long; 0: never.

@@ -149,6 +149,21 @@ func TestKeepRefused(t *testing.T) {
 	})
 }
 
+func TestKeepDeferredFull(t *testing.T) {
+	alone(t, driver.Options[runner]{KeepRefused: true}, func(t *testing.T, a *side, peer transport.Link) {
+		must(t, a.Post(barrier))
+		synctest.Wait()
+		for range fsm.DefaultDeferred + 2 {
+			say(t, peer, note("x")...)
+		}
+		equal(t, "errors", a.kinds(), "deferred", "deferred")
+		equal(t, "reports", a.reports())
+		if c := a.Counters(); c.DeferredDropped != 2 || c.LinksLost != 0 {
+			t.Errorf("%d notes dropped, %d links lost", c.DeferredDropped, c.LinksLost)
+		}
+	})
+}
+
 func TestRefusedCommand(t *testing.T) {
 	alone(t, driver.Options[runner]{}, func(t *testing.T, a *side, peer transport.Link) {
 		must(t, a.Post(runner.Quit))

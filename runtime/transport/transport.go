@@ -40,6 +40,9 @@ var (
 	// ErrFrameTooLong is returned by Send for a frame larger than
 	// Properties.MaxFrame, and by a Splitter for one larger than its limit.
 	ErrFrameTooLong = errors.New("frame too long")
+	// ErrUneven is returned by Send for a peer whose address is not proved, and that has sent fewer
+	// bytes than it would get.
+	ErrUneven = errors.New("the peer has sent less than this, and was not configured")
 	// ErrNoPeer is returned by Send for a peer the link does not have.
 	ErrNoPeer = errors.New("the link has no such peer")
 )

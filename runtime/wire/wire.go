@@ -48,6 +48,8 @@ const (
 	Text
 	// Varint: a number of varying length has more bytes than it may, or than it needs.
 	Varint
+	// Charset: a text has a byte that its charset does not allow there.
+	Charset
 )
 
 // Error describes the error in words.
@@ -82,6 +84,9 @@ func (e Error) Error() string {
 		return s + "the line matches no template"
 	case Varint:
 		return s + "the number has more bytes than it needs, or does not end"
+	}
+	if e.Problem == Charset {
+		return s + "the byte " + v + " is not allowed by the text's charset"
 	}
 	return s + "malformed"
 }

@@ -59,7 +59,8 @@ const Endless = "endless"
 func Main(root *cobra.Command) int {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.SetFlagErrorFunc(flagError)
-	root.SetOut(&patient{os.Stdout})
+	out := &patient{to: os.Stdout}
+	root.SetOut(out)
 	valuesOnce(root)
 	root.SetHelpCommand(helpCommand(root))
 	root.PersistentPreRunE = func(c *cobra.Command, _ []string) error {
@@ -68,11 +69,19 @@ func Main(root *cobra.Command) int {
 		}
 		return checkNumbers(c)
 	}
-	err := root.Execute()
+	return ended(root, root.Execute(), out.err)
+}
+
+// ended says what is wrong, if anything is, and returns the exit code. A command whose output could
+// not be written has not done its work, be it that it did not look.
+func ended(root *cobra.Command, err, unwritten error) int {
+	var e *Error
+	if unwritten != nil && (err == nil || errors.As(err, &e) && e.Message == "") {
+		err = unwritten
+	}
 	if err == nil {
 		return ExitOK
 	}
-	var e *Error
 	if errors.As(err, &e) {
 		if e.Message != "" {
 			fmt.Fprintf(os.Stderr, "%s: %s\n", root.Name(), diag.Visible(e.Message))

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/parse"
 	"github.com/parley-go/parley/proptest/check"
@@ -80,15 +81,15 @@ func (l *line) fill(places []*check.Usage, c *check.Coverage) {
 func count(taken, faults uint64, cut bool) string {
 	switch {
 	case faults > 0 && taken > 0:
-		return thousands(taken) + " ✗" + thousands(faults)
+		return diag.Thousands(taken) + " ✗" + diag.Thousands(faults)
 	case faults > 0:
-		return "✗" + thousands(faults)
+		return "✗" + diag.Thousands(faults)
 	case taken == 0 && cut:
 		return "not yet"
 	case taken == 0:
 		return "never"
 	}
-	return thousands(taken)
+	return diag.Thousands(taken)
 }
 
 func words(u *check.Usage, cut bool) string {
@@ -185,13 +186,4 @@ func file(b *strings.Builder, c *check.Coverage, f *report.CoverFile) error {
 		b.WriteString(strings.TrimRight(fmt.Sprintf(" │ %*d  %s", digits, l.No, l.Text), " ") + "\n")
 	}
 	return nil
-}
-
-// thousands writes a number with separators.
-func thousands(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

@@ -9,6 +9,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/specs"
 )
@@ -32,7 +33,7 @@ func (t *tour) check() error {
 	for _, r := range t.sound {
 		n := total(r)
 		fmt.Fprintf(w, "     %s\t%d\t%d\t%s\t%s\t%d\t%s\t%s\n", r.Protocol, len(r.Checks), n.claims,
-			thousands(n.configurations), thousands(n.steps), n.depth, seconds(n.seconds), verdict(r))
+			diag.Thousands(n.configurations), diag.Thousands(n.steps), n.depth, seconds(n.seconds), verdict(r))
 	}
 	if err := w.Flush(); err != nil {
 		return err
@@ -147,14 +148,6 @@ func literalVerdict(r *check.SuiteReport) string {
 
 func seconds(s float64) string {
 	return time.Duration(s * float64(time.Second)).Round(time.Millisecond).String()
-}
-
-func thousands(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 func plural(n int) string {

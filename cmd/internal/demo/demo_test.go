@@ -56,6 +56,23 @@ func TestNoFolder(t *testing.T) {
 	}
 }
 
+// TestRecordsAreWhole: when one record of the match cannot be written, none is there in part.
+func TestRecordsAreWhole(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "connector.jsonl"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tr := &tour{ctx: t.Context(), out: &strings.Builder{}, dir: dir}
+	if err := tr.play(); err == nil || !strings.Contains(err.Error(), "connector.jsonl") {
+		t.Errorf("%v", err)
+	}
+	for _, name := range []string{"acceptor.jsonl", "match.pcapng"} {
+		if _, err := os.Stat(filepath.Join(dir, name)); err == nil {
+			t.Errorf("%s is there", name)
+		}
+	}
+}
+
 // What fails is said on the last screen and by the result.
 func TestFailuresAreTold(t *testing.T) {
 	var out strings.Builder

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/proptest/check"
 )
@@ -42,7 +43,7 @@ type finding struct{ Claim, Why, Text string }
 func rows(reports []*check.SuiteReport) []row {
 	var list []row
 	for _, r := range reports {
-		x := row{Name: strings.TrimSuffix(r.Spec, ".yaml"), Configurations: thousands(total(r).configurations),
+		x := row{Name: strings.TrimSuffix(r.Spec, ".yaml"), Configurations: diag.Thousands(total(r).configurations),
 			Verdict: verdict(r)}
 		if !strings.HasSuffix(r.Spec, "/spec.yaml") {
 			x.Verdict = literalVerdict(r)
@@ -119,16 +120,16 @@ func (t *tour) sum(page string) {
 		}
 	}
 	p("Checked   %d protocols: %d claims over %s configurations and %s steps, every interleaving,",
-		len(t.sound), all.claims, thousands(all.configurations), thousands(all.steps))
+		len(t.sound), all.claims, diag.Thousands(all.configurations), diag.Thousands(all.steps))
 	p("          with a verdict that names its assumptions (fsmgen check specs/confirm prints one).")
 	p("          %d violations in %d literal readings, each with a shortest run that shows it.", found, len(t.literal))
 	frames := 0
 	for _, c := range t.real.Conns {
 		frames += len(c.Recording.Frames)
 	}
-	p("Replayed  a match of two real games: %s frames, %s.", thousands(uint64(frames)), t.real.Verdict())
+	p("Replayed  a match of two real games: %s frames, %s.", diag.Thousands(uint64(frames)), t.real.Verdict())
 	p("Ran       a match between two generated endpoints over TCP: %s frames in %s;",
-		thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
+		diag.Thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
 	p("          its own recordings were held against the specification again.")
 	p("Look at   %s  (verdicts, counterexamples, diagrams, the match)", page)
 	p("          %s  opens in a packet analyser; its comments name the transitions.",

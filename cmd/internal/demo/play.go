@@ -1,7 +1,7 @@
 package demo
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"net"
@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/netplay/player"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/runtime/trace"
 )
@@ -63,14 +65,7 @@ func (t *tour) play() error {
 	connector := player.Config{Name: "Connectors", Delay: 1, Matches: 1, Checksums: player.Own,
 		Silence: matchSilence, Wait: -1, Sinks: []trace.Sink{&limit{matchSteps, cancel}},
 		Fleet: []netplay.Ship{netplay.ShipPkunk, netplay.ShipShofixti, netplay.ShipYehat}}
-	closeA, err := t.record(&acceptor, "acceptor", true)
-	if err != nil {
-		return err
-	}
-	closeB, err := t.record(&connector, "connector", false)
-	if err != nil {
-		return err
-	}
+	records := append(t.record(&acceptor, "acceptor", true), t.record(&connector, "connector", false)...)
 	var wg sync.WaitGroup
 	var results [2]player.Result
 	var errs [2]error
@@ -90,10 +85,12 @@ func (t *tour) play() error {
 	})
 	wg.Wait()
 	t.match.took = time.Since(began)
-	for _, close := range []func() error{closeA, closeB} {
-		if err := close(); err != nil {
-			return err
-		}
+	var list []files.File
+	for _, r := range records {
+		list = append(list, files.File{Path: filepath.Join(t.dir, r.name), Content: r.content.Bytes()})
+	}
+	if err := files.WriteAll(list); err != nil {
+		return err
 	}
 	for i, name := range []string{"acceptor", "connector"} {
 		if errs[i] != nil {
@@ -103,44 +100,25 @@ func (t *tour) play() error {
 	return t.account(results[0])
 }
 
-// record opens the recordings of one side: a trace, and for one of them a capture.
-func (t *tour) record(c *player.Config, name string, capture bool) (func() error, error) {
-	var closers []func() error
-	open := func(file string) (*bufio.Writer, error) {
-		f, err := os.Create(filepath.Join(t.dir, file))
-		if err != nil {
-			return nil, err
-		}
-		w := bufio.NewWriter(f)
-		closers = append(closers, func() error {
-			if err := w.Flush(); err != nil {
-				return err
-			}
-			return f.Close()
-		})
-		return w, nil
+// recording is one that is written when the match is over, whole or not at all. A match has a bound,
+// matchSteps, and so has this.
+type recording struct {
+	name    string
+	content bytes.Buffer
+}
+
+// record begins the recordings of one side: a trace, and for one of them a capture.
+func (t *tour) record(c *player.Config, name string, capture bool) []*recording {
+	r := &recording{name: name + ".jsonl"}
+	t.match.traces = append(t.match.traces, r.name)
+	c.Sinks = append(c.Sinks, trace.NewWriter(&r.content))
+	if !capture {
+		return []*recording{r}
 	}
-	w, err := open(name + ".jsonl")
-	if err != nil {
-		return nil, err
-	}
-	t.match.traces = append(t.match.traces, name+".jsonl")
-	c.Sinks = append(c.Sinks, trace.NewWriter(w))
-	if capture {
-		t.match.capture = "match.pcapng"
-		if w, err = open(t.match.capture); err != nil {
-			return nil, err
-		}
-		c.Sinks = append(c.Sinks, trace.NewCapture(w, trace.PcapMeta{Proto: "tcp", Accepted: true}))
-	}
-	return func() error {
-		for _, f := range closers {
-			if err := f(); err != nil {
-				return err
-			}
-		}
-		return nil
-	}, nil
+	p := &recording{name: "match.pcapng"}
+	t.match.capture = p.name
+	c.Sinks = append(c.Sinks, trace.NewCapture(&p.content, trace.PcapMeta{Proto: "tcp", Accepted: true}))
+	return []*recording{r, p}
 }
 
 // account prints what was played: the states one side went through, and the sums.
@@ -171,7 +149,7 @@ func (t *tour) account(r player.Result) error {
 	}
 	fmt.Fprintf(t.out, "     %s\n", wrap(strings.Join(states, " → "), 100, "     "))
 	fmt.Fprintf(t.out, "     %d battles, %d frames in step with equal checksums, %s network frames, %s\n",
-		r.Battles, r.Checked, thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
+		r.Battles, r.Checked, diag.Thousands(uint64(t.match.frames)), t.match.took.Round(time.Millisecond))
 	if r.Matches() < 1 {
 		t.fail("no match was played to its end")
 	}

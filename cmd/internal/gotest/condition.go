@@ -208,7 +208,7 @@ func (x *translator) index(e *core.Index) term {
 	case t.full == nil:
 	case t.full.Kind == model.KindArray:
 		return term{t.code + "[" + x.ordinal(e.I, t.full.Index) + "]", t.full.Elem}
-	case t.full.Kind == model.KindList:
+	case t.full.Kind == model.KindList, t.full.Kind == model.KindBytes:
 		return term{t.code + ".Items[" + x.plain(e.I) + "]", t.full.Elem}
 	}
 	return x.no(e)

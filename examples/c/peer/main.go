@@ -10,6 +10,7 @@ import (
 	"context"
 	"flag"
 	"fmt"
+	"net"
 	"os"
 	"os/signal"
 
@@ -29,12 +30,13 @@ func main() {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	listener, err := tcp.Listen("tcp", *address, tcp.Config{})
+	listener, err := tcp.Listen("tcp", *address, tcp.Config{
+		OnTurnedAway: func(from net.Addr, why error) { fmt.Println("turned away", from, "-", why) }})
 	if err != nil {
 		os.Exit(usage.Wrong(f, os.Stderr, err))
 	}
 	fmt.Println("waiting at", listener.Addr())
-	link, err := listener.AcceptOne(ctx)
+	link, err := listener.AcceptOne(ctx, opening().Await)
 	if err == nil {
 		err = agree(ctx, link)
 	}
@@ -42,6 +44,24 @@ func main() {
 		fmt.Fprintln(os.Stderr, "peer:", err)
 		os.Exit(1)
 	}
+}
+
+// opening is a message that the machine accepts first. Who connects and does not send one keeps no
+// client out.
+func opening() transport.Opening {
+	fresh := func() *setup.PeerRunner {
+		r, err := setup.NewPeerRunner(1)
+		if err != nil {
+			panic(err) // 1 is an index
+		}
+		r.LinkUp(0)
+		return r
+	}
+	r := fresh()
+	return transport.Opening{Size: r.FrameSize, Max: r.Info().MaxFrame, Valid: func(frame []byte) bool {
+		res, err := fresh().Frame(0, frame)
+		return err == nil && res.Code != fsm.Refused
+	}}
 }
 
 // agree plays until both sides agree.

@@ -1,8 +1,10 @@
 package player_test
 
 import (
+	"context"
 	"errors"
 	"math/rand/v2"
+	"net"
 	"strings"
 	"testing"
 	"time"
@@ -38,7 +40,8 @@ func TestDoesWrong(t *testing.T) {
 			t.Run(name+" in "+point, func(t *testing.T) {
 				t.Parallel()
 				reached := false
-				plan := refgame.Plan{Server: len(name)%2 == 0, Fleet: []byte{orz}, Name: "The game",
+				// Who connects and does wrong at once comes nowhere: see TestStrangers.
+				plan := refgame.Plan{Server: len(name)%2 == 0 || point == "init", Fleet: []byte{orz}, Name: "The game",
 					Battles: []refgame.Battle{{OwnDies: true, After: 6}},
 					At: func(m refgame.Moment) refgame.Instead {
 						if m.Point != point {
@@ -78,6 +81,45 @@ func TestDoesWrong(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestStrangers: who connects before the game and says nothing, or what is no INIT, takes no place and
+// ends nothing; the game that comes last plays its match.
+func TestStrangers(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	a, addr, ended := new(account), make(chan net.Addr, 1), make(chan struct{})
+	cfg := player.Config{Listen: "127.0.0.1:0", OnListen: func(a net.Addr) { addr <- a },
+		Name: "Parley", Matches: 1, Checksums: player.Echo, Script: script(t, "died other")}
+	go func() { a.play(ctx, cfg); close(ended) }()
+	at := (<-addr).String()
+	var strangers []net.Conn
+	dial := func(said []byte) net.Conn {
+		c, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Write(said); err != nil {
+			t.Fatal(err)
+		}
+		return c
+	}
+	abort := []byte{0, 8, 0, 16, 0, 0, 0, 0}
+	for _, said := range [][]byte{nil, {0, 12, 0, 0, 0, 4}, abort, []byte("GET / HTTP/1.1\r\n\r\n"), {0, 4, 0, 18}} {
+		strangers = append(strangers, dial(said))
+	}
+	_, err := refgame.Play(ctx, dial(nil), refgame.Plan{Fleet: []byte{orz}, Name: "The game",
+		Battles: []refgame.Battle{{OwnDies: true, After: 6}}})
+	<-ended
+	if err != nil || a.err != nil || a.res.Ended != 1 {
+		t.Errorf("%v, %v, %+v\n%s", err, a.err, a.res, strings.Join(a.lines, "\n"))
+	}
+	for _, c := range strangers {
+		if n, _ := c.Read(make([]byte, 1)); n > 0 {
+			t.Error("a stranger got an answer")
+		}
+		c.Close()
 	}
 }
 

@@ -66,11 +66,12 @@ type Config struct {
 	// nothing tells whose ship was lost, 0 for 30 seconds. Echo only.
 	Doubt time.Duration
 	// Silence closes the connection when the other side has sent nothing for so long, 0: never.
-	// Handshake is the time for its first message, 0: never.
+	// Handshake is the time for its first message, 0: never. Until a connection has sent one, others may
+	// wait beside it.
 	Silence, Handshake time.Duration
 
 	// OnLine gets each line of the account, without newline; see the command's
-	// documentation. It is called by the goroutine of Play. May be nil.
+	// documentation. It is never called twice at a time. May be nil.
 	OnLine func(line string)
 	// Verbose adds the commands given and the reports of every frame.
 	Verbose bool

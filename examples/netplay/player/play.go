@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
+	"sync"
 	"time"
 
 	"github.com/parley-go/parley/machines/netplay"
@@ -122,6 +124,13 @@ func (b *brain) link(ctx context.Context) (transport.Link, error) {
 	case b.cfg.Link != nil:
 		return b.cfg.Link, nil
 	case b.cfg.Listen != "":
+		var first sync.Once // any number of strangers may come; the link's end counts them
+		limits.OnTurnedAway = func(from net.Addr, why error) {
+			first.Do(func() { b.line("note turned away %v, others follow unseen: %v", from, why) })
+		}
+		if limits.Handshake = b.cfg.Handshake; limits.Handshake == 0 {
+			limits.Handshake = -1
+		}
 		l, err := tcp.Listen("tcp", b.cfg.Listen, limits)
 		if err != nil {
 			return nil, err
@@ -130,10 +139,13 @@ func (b *brain) link(ctx context.Context) (transport.Link, error) {
 		if b.cfg.OnListen != nil {
 			b.cfg.OnListen(l.Addr())
 		}
-		link, err := l.AcceptOne(ctx)
+		link, err := l.AcceptOne(ctx, opening().Await)
 		if err != nil {
 			l.Close()
 			return nil, stopped(ctx, err)
+		}
+		if n := l.Stats(); n.Silent+n.Invalid+n.Yielded > 0 {
+			b.line("note %d connections were turned away", n.Silent+n.Invalid+n.Yielded)
 		}
 		return link, nil
 	}
@@ -148,6 +160,16 @@ func (b *brain) link(ctx context.Context) (transport.Link, error) {
 		return nil, stopped(ctx, err)
 	}
 	return link, nil
+}
+
+// opening is what the other side says first, without being spoken to: an INIT, be it that of a version
+// that is refused afterwards. Who connects and does not say it gets no place.
+func opening() transport.Opening {
+	r := netplay.NewPeerRunner(true)
+	return transport.Opening{Size: r.FrameSize, Max: r.Info().MaxFrame, Valid: func(frame []byte) bool {
+		var m netplay.Message
+		return netplay.DecodeMessage(frame, &m) == nil && m.Kind == netplay.MessageInit
+	}}
 }
 
 // stopped prefers the cause of ctx's end to what followed from it.

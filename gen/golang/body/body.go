@@ -18,12 +18,12 @@ import (
 type Funcs struct {
 	*types.Gen
 	entries map[entryOf]*proc
-	fits    []*fit                            // conversions between types
-	tests   map[*types.Machine][]*gotree.Func // methods of quantifiers
-	called  map[*types.Machine]map[string]int // how often each routine is called; see calls
-	procs   map[*types.Machine][]*proc        // routines
-	counts  map[*types.Machine]map[string]int // of loops; see variants
-	shared  map[*gotree.Func]bool             // functions that several places call
+	fits    []*fit                                             // conversions between types
+	tests   map[*types.Machine][]*gotree.Func                  // methods of quantifiers
+	called  map[*types.Machine]map[string][]*model.RoutineCall // the calls of each routine; see calls
+	procs   map[*types.Machine][]*proc                         // routines
+	counts  map[*types.Machine]map[string]int                  // of loops; see variants
+	shared  map[*gotree.Func]bool                              // functions that several places call
 }
 
 // New starts the composition of functions.
@@ -32,7 +32,7 @@ func New(g *types.Gen) *Funcs {
 		Gen:     g,
 		entries: map[entryOf]*proc{},
 		tests:   map[*types.Machine][]*gotree.Func{},
-		called:  map[*types.Machine]map[string]int{},
+		called:  map[*types.Machine]map[string][]*model.RoutineCall{},
 		procs:   map[*types.Machine][]*proc{},
 		counts:  map[*types.Machine]map[string]int{},
 		shared:  map[*gotree.Func]bool{},

@@ -124,7 +124,7 @@ func function(c *body, e *core.Fold, name, what string, result gotree.Expr,
 		return gotree.X("m.$1($2)", name, p.args)
 	}
 	for _, old := range c.g.tests[c.r] {
-		if gotree.Equal(old.Body, p.fn.Body) && gotree.Equal(old.Params, p.fn.Params) {
+		if gotree.Alike(old, p.fn) {
 			return gotree.X("m.$1($2)", old.Name, p.args)
 		}
 	}

@@ -29,7 +29,8 @@ func callOf(list []core.Stmt, level int) (*model.RoutineCall, int) {
 // routine makes a method of a routine's statements. It returns nil if they should be written out. A
 // routine has more than one method if its arguments lead to different statements.
 func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *proc {
-	users := c.g.calls(c.r)[call.Name]
+	all := c.g.calls(c.r)[call.Name]
+	users := len(all)
 	if users < 2 {
 		return nil
 	}
@@ -91,13 +92,16 @@ func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *p
 		return p
 	}
 	for _, old := range c.g.procs[c.r] {
-		if gotree.Equal(old.fn.Body, p.fn.Body) && gotree.Equal(old.fn.Params, p.fn.Params) {
+		if gotree.Alike(old.fn, p.fn) {
 			return &proc{old.fn, p.facts, p.args, p.changes}
 		}
 	}
 	name := base.Unexported(base.GoName(call.Name))
 	if token.IsKeyword(name) {
 		name += "Routine"
+	}
+	if bySender(call) && slices.ContainsFunc(all, func(c *model.RoutineCall) bool { return !bySender(c) }) {
+		name += "Sender"
 	}
 	p.fn.Name = c.r.Calls.Take(name)
 	doc := "is the routine " + call.Name
@@ -111,21 +115,24 @@ func (c *stmts) routine(call *model.RoutineCall, list []core.Stmt, calls int) *p
 	return p
 }
 
-// calls counts how often each routine of a machine is called.
-func (g *Funcs) calls(r *types.Machine) map[string]int {
-	if n := g.called[r]; n != nil {
-		return n
+// bySender reports whether one of a call's arguments is the sender. It has no parameter then.
+func bySender(call *model.RoutineCall) bool {
+	return slices.ContainsFunc(call.Fields, func(f model.RoutineField) bool { return f.Local == nil })
+}
+
+// calls returns the calls of each routine of a machine.
+func (g *Funcs) calls(r *types.Machine) map[string][]*model.RoutineCall {
+	if all := g.called[r]; all != nil {
+		return all
 	}
-	seen := map[*model.RoutineCall]bool{}
+	all := map[string][]*model.RoutineCall{}
 	r.Core.Each(func(s core.Stmt) {
 		for _, c := range s.Node().Calls {
-			seen[c] = true
+			if !slices.Contains(all[c.Name], c) {
+				all[c.Name] = append(all[c.Name], c)
+			}
 		}
 	}, func(core.Expr) {})
-	counts := map[string]int{}
-	for c := range seen {
-		counts[c.Name]++
-	}
-	g.called[r] = counts
-	return counts
+	g.called[r] = all
+	return all
 }

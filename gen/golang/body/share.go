@@ -59,7 +59,7 @@ func (g *Funcs) share(r *types.Machine, scope []gotree.Param, ret returns, handl
 		if !s.worth(p, len(list), list[0].t) {
 			continue
 		}
-		p.fn.Name = r.Calls.First(branchName(r, list[0].t.Model.Event), "In"+base.GoName(list[0].t.Model.From.Name))
+		p.fn.Name = r.Calls.First(branchName(r, list[0].t.Model.Event), placesOf(list)...)
 		p.fn.Doc = base.Comment(p.fn.Name, "handles "+eventsOf(list)+" in "+statesOf(list)+"."+p.refusal())
 		g.shared[p.fn] = true
 		for _, c := range list {
@@ -109,6 +109,15 @@ func statesOf(list []candidate) string {
 		return "the states " + enumerated(names)
 	}
 	return "the state " + names[0]
+}
+
+// placesOf returns endings for the name of a method of branches: the states that they begin in.
+func placesOf(list []candidate) []string {
+	var out []string
+	for _, c := range list {
+		out = append(out, "In"+base.GoName(c.t.Model.From.Name))
+	}
+	return out
 }
 
 // eventsOf returns the names of the branches' events for a comment.

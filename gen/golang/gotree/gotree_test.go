@@ -121,3 +121,25 @@ func TestQuestions(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+func TestAlike(t *testing.T) {
+	text := "func a(x, y int) int {\nn := x\nfor i := range y {\nn += i - x\n}\nreturn g(n)\n}"
+	for _, c := range []struct {
+		other string
+		want  bool
+	}{
+		{text, true},
+		{"func b(p, q int) int {\nz := p\nfor k := range q {\nz += k - p\n}\nreturn g(z)\n}", true},
+		{"func a(y, x int) int {\nn := y\nfor i := range x {\nn += i - y\n}\nreturn g(n)\n}", true},
+		{"func a(x, y int) int {\nn := y\nfor i := range y {\nn += i - x\n}\nreturn g(n)\n}", false},
+		{"func a(x, y int) int {\nn := x\nfor i := range y {\nn += n - x\n}\nreturn g(n)\n}", false},
+		{"func a(x, y int) int {\nn := x\nfor i := range y {\nn += i - x\n}\nreturn h(n)\n}", false},
+		{"func a(x, g int) int {\nn := x\nfor i := range g {\nn += i - x\n}\nreturn g(n)\n}", false},
+		{"func a(x int, y uint) int {\nn := x\nfor i := range y {\nn += i - x\n}\nreturn g(n)\n}", false},
+		{"func a(x, y int) int {\nn := x\nfor i := range y {\nn += i + x\n}\nreturn g(n)\n}", false},
+	} {
+		if got := gotree.Alike(gotree.F(text), gotree.F(c.other)); got != c.want {
+			t.Errorf("%v, want %v:\n%s", got, c.want, c.other)
+		}
+	}
+}

@@ -137,6 +137,14 @@ func Uses(tree any, name string) bool {
 	return found
 }
 
+// Used returns the name of a parameter, or a blank if the code does not use it.
+func Used(code []Stmt, name string) string {
+	if Uses(code, name) {
+		return name
+	}
+	return "_"
+}
+
 // UsesMember reports whether a tree uses a member of an object.
 func UsesMember(tree any, of, member string) bool {
 	found := false

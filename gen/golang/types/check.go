@@ -98,7 +98,7 @@ func RangeText(t *model.Type) string {
 	case model.KindEnum:
 		return strings.Join(t.Names, ", ")
 	case model.KindBytes:
-		return fmt.Sprintf("text %d", t.Cap)
+		return model.BytesString(t)
 	case model.KindOptional:
 		return RangeText(t.Elem)
 	case model.KindSet:
@@ -126,4 +126,13 @@ func (g *Gen) Checked(r *Machine) bool {
 		n += len(g.ChecksOf(r, e))
 	}
 	return n > 0
+}
+
+// BadIn composes the search for a byte that the charset of a text does not allow, or returns nil.
+func BadIn(t *model.Type, text string) gotree.Expr {
+	name := map[string]string{"utf8": "BadUTF8", "ascii": "BadASCII", "printable": "BadPrintable"}[t.Charset]
+	if name == "" {
+		return nil
+	}
+	return gotree.X("wire.$1($2)", name, text)
 }

@@ -36,7 +36,7 @@ func Key(t *model.Type) string {
 	case model.KindEnum:
 		fmt.Fprintf(&b, "(%q %d)", t.Names, t.Codes)
 	case model.KindBytes:
-		fmt.Fprintf(&b, "(%d)", t.Cap)
+		fmt.Fprintf(&b, "(%s)", model.BytesString(t))
 	case model.KindOptional, model.KindSet:
 		b.WriteString("(" + Key(t.Elem) + ")")
 	case model.KindArray:
@@ -80,7 +80,7 @@ func (g *Gen) Typ(t *model.Type, hint string) *Type {
 		gt.Name, gt.Own = g.Top.Take(name), true
 	case model.KindBytes:
 		if t.Name == "" {
-			name = fmt.Sprintf("Text%d", t.Cap)
+			name = base.GoName(strings.ReplaceAll(model.BytesString(t), " ", "_"))
 		}
 		gt.Name, gt.Own = g.Top.Take(name), true
 		g.Maker(gt.Name)

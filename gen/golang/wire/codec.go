@@ -8,6 +8,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/lines"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -37,7 +38,7 @@ func (g *Codec) File() *jen.File {
 	f.Comment("// maxFrame is the largest frame in bytes.")
 	f.Const().Id("maxFrame").Op("=").Lit(w.Max)
 	if w.Lines {
-		g.lineCodec()
+		g.funcs = lines.Functions(g.Gen)
 	} else {
 		g.frameHead()
 		g.decodeMessage()

@@ -59,10 +59,10 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	more := d.shorten(n.Decode)
 	params := fieldsParam(d.t.List, n)
 	if w.Varies {
-		params = append([]gotree.Param{{Name: used(d.t.List, "at"), Type: gotree.X("int")}}, params...)
+		params = append([]gotree.Param{{Name: gotree.Used(d.t.List, "at"), Type: gotree.X("int")}}, params...)
 	}
 	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\nreturn wire.Error{}\n}", n.Decode,
-		used(d.t.List, "b"), params, d.t.List))
+		gotree.Used(d.t.List, "b"), params, d.t.List))
 	for _, f := range more {
 		g.add(f)
 	}
@@ -91,20 +91,12 @@ func (d *layout) shorten(name string) []*gotree.Func {
 	return out
 }
 
-// used returns the name of a parameter, or a blank if the code does not use it.
-func used(code []gotree.Stmt, name string) string {
-	if gotree.Uses(code, name) {
-		return name
-	}
-	return "_"
-}
-
 // fieldsParam returns the parameter for a message's fields, if it has any.
 func fieldsParam(code []gotree.Stmt, n types.MessageNames) []gotree.Param {
 	if n.Member == "" {
 		return []gotree.Param{}
 	}
-	return []gotree.Param{{Name: used(code, "m"), Type: gotree.X("*$1", n.Typ)}}
+	return []gotree.Param{{Name: gotree.Used(code, "m"), Type: gotree.X("*$1", n.Typ)}}
 }
 
 // inner returns the statements that compose appends, instead of appending them.
@@ -520,6 +512,10 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 		if !it.Cut && !it.Whole {
 			d.t.P("if len(text) > $1 {\nreturn $2\n}", most, d.err(field, d.at, problem, gotree.X("int64(len(text))"),
 				gotree.Int(most)))
+		}
+		if bad := types.BadIn(it.Field.Type, "text"); bad != nil {
+			d.t.P("if i := $1; i >= 0 {\nreturn $2\n}", bad, d.err(field, gotree.X("at + i"), "Charset",
+				gotree.X("int64(text[i])"), nil))
 		}
 		d.t.P("$1.Len = $2(copy($1.Data[:], text))", place, types.LenType(most))
 		if !d.last {

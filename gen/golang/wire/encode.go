@@ -21,7 +21,7 @@ func (g *Codec) encodeBody(m *model.Message, n types.MessageNames) {
 	e.encode(m.Layout, gotree.X("m"), n.Fields, "")
 	code := merged(e.t.List)
 	g.add(gotree.F("func $1(dst []byte, $2 int, _ $3) ([]byte, wire.Error) {\n$4\nreturn dst, wire.Error{}\n}",
-		n.Encode, used(code, "start"), fieldsParam(code, n), code))
+		n.Encode, gotree.Used(code, "start"), fieldsParam(code, n), code))
 }
 
 // here composes the offset of the next item.
@@ -378,6 +378,13 @@ func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
 	if it.Nul {
 		put = gotree.S("if bytes.IndexByte(text, 0) >= 0 {\nreturn dst, $1\n}\ndst = append(append(dst, text...), 0)",
 			e.err(field, here, "Unterminated", gotree.X("int64(len(text))"), gotree.Int(most)))
+	}
+	if bad := types.BadIn(it.Field.Type, "text"); bad != nil {
+		put = append(gotree.S("if i := $1; i >= 0 {\nreturn dst, $2\n}", bad, e.err(field,
+			gotree.X("len(dst) - start + i"), "Charset", gotree.X("int64(text[i])"), nil)), put...)
+		if it.Whole || it.Nul { // what is wrong with the length comes first
+			put = append(put[1:2:2], append(put[:1:1], put[2:]...)...)
+		}
 	}
 	e.t.P("{\ntext := $1.Data[:min(int($1.Len), $2)]\n$3\n}", place, most, put)
 }

@@ -436,6 +436,9 @@ func (r *run) call(s scope, e *model.Call) value {
 	a := r.expr(s, e.Args[0])
 	switch e.Fn {
 	case model.FnLen:
+		if e.Args[0].Type().Kind == model.KindBytes {
+			return number(int64(len(r.strs.Get(a.n))))
+		}
 		return number(int64(len(a.elems)))
 	case model.FnFirst, model.FnTail:
 		if len(a.elems) == 0 {

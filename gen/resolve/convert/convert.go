@@ -47,6 +47,11 @@ func (s *Scope) Coerce(x model.Expr, want *model.Type) model.Expr {
 				types.Describe(want))
 			return nil
 		}
+		if want.Exact && len(txt.Value) > 0 && len(txt.Value) < want.Cap {
+			s.Errorf("FSM029", x.Pos(), "this has %s, and a value of %s has %d",
+				diag.Counted(len(txt.Value), "byte"), types.Describe(want), want.Cap)
+			return nil
+		}
 		return x
 	}
 	if !types.Compatible(t, want) {

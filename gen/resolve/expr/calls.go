@@ -24,7 +24,7 @@ var functions map[string]function
 
 func init() {
 	functions = map[string]function{
-		"len":       {model.FnLen, 1, "len(list)", (*Resolver).fnLen},
+		"len":       {model.FnLen, 1, "len(list), len(set) or len(text)", (*Resolver).fnLen},
 		"min":       {model.FnMin, 2, "min(a, b)", (*Resolver).fnMinMax},
 		"max":       {model.FnMax, 2, "max(a, b)", (*Resolver).fnMinMax},
 		"append":    {model.FnAppend, 2, "append(list, x)", (*Resolver).fnAppend},
@@ -80,6 +80,24 @@ func (s *Resolver) call(n *syntax.Call, base model.ExprBase, want *model.Type) m
 	return e
 }
 
+// measured resolves an argument that has a length: a list, set, text or bytes.
+func (s *Resolver) measured(n syntax.Node) model.Expr {
+	x := s.Expr(n, nil)
+	if x == nil {
+		return nil
+	}
+	if x.Type() != nil {
+		x = s.Present(x)
+	}
+	switch t := x.Type(); {
+	case t != nil && (t.Kind == model.KindList || t.Kind == model.KindSet || t.Kind == model.KindBytes):
+		return x
+	default:
+		s.Errorf("FSM023", n.Pos(), "a list, set, text or bytes is needed here, not %s", types.Describe(t))
+	}
+	return nil
+}
+
 // collection resolves an argument that must be a list, or, with sets, a list or a set.
 func (s *Resolver) collection(n syntax.Node, want *model.Type, sets bool) model.Expr {
 	_, hint := types.ElemOf(want)
@@ -103,7 +121,7 @@ func (s *Resolver) collection(n syntax.Node, want *model.Type, sets bool) model.
 }
 
 func (s *Resolver) fnLen(n *syntax.Call, _ *model.Type) ([]model.Expr, *model.Type) {
-	x := s.collection(n.Args[0], nil, true)
+	x := s.measured(n.Args[0])
 	if x == nil {
 		return nil, nil
 	}

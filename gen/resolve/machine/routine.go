@@ -121,8 +121,11 @@ func (w *stmts) writeRoutine(rt *routine, values []model.Expr, at *syntax.Ident)
 	for i, f := range rt.fields {
 		if fixed(values[i], f.Type) {
 			inner.Args[f.Name] = convert.Argument{Value: values[i], At: f.Span}
-			if l, ok := values[i].(*model.LocalRef); ok {
-				call.Fields = append(call.Fields, model.RoutineField{Name: f.Name, Local: l.Local})
+			switch v := values[i].(type) {
+			case *model.LocalRef:
+				call.Fields = append(call.Fields, model.RoutineField{Name: f.Name, Local: v.Local})
+			case *model.Sender:
+				call.Fields = append(call.Fields, model.RoutineField{Name: f.Name})
 			}
 			continue
 		}

@@ -145,7 +145,7 @@ func (r *Table) TypeOf(n *ast.Node, name string) *model.Type {
 	}
 	r.strayKeys(n, form)
 	t := r.longType(n, form, name)
-	t = r.words(r.without(t, n), n, form)
+	t = r.words(r.charset(r.without(t, n), n), n, form)
 	if t != nil && name != "" && t.Doc == "" && (t.Name == "" || t.Name == name) {
 		t.Doc = pass.TextOf(n, "doc")
 	}
@@ -337,12 +337,17 @@ func (r *Table) shortForm(x *syntax.Type) *model.Type {
 	switch x.Form {
 	case syntax.Interval:
 		return r.Interval(x.Lo, x.Hi, x.Span)
-	case syntax.Text:
-		v, ok := r.ConstNode(x.Hi, 1, 65535, "the bound of a text")
+	case syntax.Text, syntax.Bytes, syntax.BytesUpTo:
+		what := "the bound of a text"
+		if x.Form != syntax.Text {
+			what = "the number of bytes"
+		}
+		v, ok := r.ConstNode(x.Hi, 1, 65535, what)
 		if !ok {
 			return nil
 		}
-		return WithLayout(&model.Type{Kind: model.KindBytes, Cap: int(v), Span: x.Span})
+		return WithLayout(&model.Type{Kind: model.KindBytes, Cap: int(v), Binary: x.Form != syntax.Text,
+			Exact: x.Form == syntax.Bytes, Span: x.Span})
 	case syntax.Opaque:
 		name := x.Name
 		if name == "" {
@@ -438,7 +443,7 @@ func (r *Table) without(t *model.Type, n *ast.Node) *model.Type {
 	if e == nil || t == nil {
 		return t
 	}
-	if t.Kind != model.KindBytes {
+	if t.Kind != model.KindBytes || t.Binary {
 		r.Errorf("FSM041", e.Key.Span(), "`without` belongs to a text")
 		return t
 	}
@@ -450,6 +455,21 @@ func (r *Table) without(t *model.Type, n *ast.Node) *model.Type {
 	}
 	c := *t
 	c.Without = e.Value.Text
+	return &c
+}
+
+// charset resolves the key `charset`: which bytes a text has on the wire.
+func (r *Table) charset(t *model.Type, n *ast.Node) *model.Type {
+	e := n.Entry("charset")
+	if e == nil || t == nil {
+		return t
+	}
+	if t.Kind != model.KindBytes || t.Binary {
+		r.Errorf("FSM041", e.Key.Span(), "`charset` belongs to a text; %s is none", Describe(t))
+		return t
+	}
+	c := *t
+	c.Charset = e.Value.Text
 	return &c
 }
 

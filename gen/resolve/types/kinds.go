@@ -30,7 +30,7 @@ func Describe(t *model.Type) string {
 		}
 		return fmt.Sprintf("opaque u%d", t.Bits)
 	case model.KindBytes:
-		return fmt.Sprintf("text %d", t.Cap)
+		return model.BytesString(t)
 	case model.KindOptional:
 		return Describe(t.Elem) + "?"
 	case model.KindArray:

@@ -133,6 +133,11 @@ func (r *resolver) lineField(w *model.Wire, m *model.Message, p *model.LinePart)
 			}
 		}
 	case model.KindBytes:
+		if t.Binary {
+			r.Errorf("FSM077", p.Span, "%s has no form in a line, which they could end", types.Describe(t)).
+				With("a line has a text")
+			return
+		}
 		least, most = 0, t.Cap
 		ends = p.Stop == model.LineEnd || strings.Contains(t.Without, stop)
 		if !ends {

@@ -46,7 +46,7 @@ func FindDead(check *model.Check) (dead Dead, why string) {
 		read(core.Of(r.When))
 	}
 	var flows []*flow
-	for _, m := range machinesOf(check) {
+	for _, m := range machinesOf(check, anybody) {
 		for _, p := range m.Parts {
 			read(p.To)
 			for _, s := range p.Sends {
@@ -69,14 +69,21 @@ func FindDead(check *model.Check) (dead Dead, why string) {
 	return dead, ""
 }
 
-// machinesOf lowers the machines of a check and of their parts, each once.
-func machinesOf(check *model.Check) []*core.Machine {
+// machinesOf lowers the machines of those instances of a check that is accepts, and of their parts, each
+// once.
+func machinesOf(check *model.Check, is func(*model.Instance) bool) []*core.Machine {
 	var roles []*model.Machine
 	for _, inst := range check.Instances {
-		roles = append(roles, inst.Role)
+		if is(inst) {
+			roles = append(roles, inst.Role)
+		}
 	}
 	return core.Machines(roles...)
 }
+
+// anybody accepts all instances, honest those that have a machine.
+func anybody(*model.Instance) bool  { return true }
+func honest(i *model.Instance) bool { return !i.IsHostile() }
 
 // flow is the analysis of one machine.
 type flow struct {
@@ -209,7 +216,7 @@ func (d Dead) Clean(m *model.Machine, v, init interp.Value) (changed bool) {
 
 // Names describes which variables of a check are dead where.
 func (d Dead) Names(check *model.Check) (out []string) {
-	for _, code := range machinesOf(check) {
+	for _, code := range machinesOf(check, anybody) {
 		m := code.Model
 		for _, v := range m.Vars {
 			var in []string

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 )
 
 // Which types have values that may be exchanged for each other? A type that is
@@ -44,8 +45,9 @@ type uses struct {
 	machines []*core.Machine // those of the instances and of their parts
 	seen     map[*core.Machine]bool
 	eval     interp.Eval
-	// addressed says where an instance is named by a number; empty: nowhere.
-	addressed string
+	// addressed says where an instance is named by a number, toAll where something goes to all others;
+	// empty: nowhere.
+	addressed, toAll string
 }
 
 // tagOf identifies a type whose values could be interchangeable; empty: not one.
@@ -65,12 +67,14 @@ func tagOf(t *model.Type) string {
 
 // usesOf looks at everything in the check.
 func usesOf(p *model.Protocol, check *model.Check, strs *interp.Strings) *uses {
-	u := &uses{check: check, messages: p.Messages, machines: machinesOf(check), by: map[string]*use{},
+	u := &uses{check: check, messages: p.Messages, machines: machinesOf(check, honest), by: map[string]*use{},
 		seen: map[*core.Machine]bool{}}
 	u.eval.Strings = strs
 	for _, m := range u.machines {
 		u.machine(m)
 	}
+	u.restarts()
+	u.forged(p)
 	for _, r := range check.Rules {
 		u.visit(core.Of(r.When))
 		for i, f := range r.Command.Fields {
@@ -261,7 +265,11 @@ func (u *uses) apply(e *core.Apply) {
 		u.puts(t.Elem, e.Args[1], at)
 		return
 	}
-	switch e.Op.Info().Use {
+	use := e.Op.Info().Use
+	if e.Op == core.Len && t.Kind == model.KindBytes {
+		use = core.Computes // texts differ in their lengths
+	}
+	switch use {
 	case core.Compares, core.Copies:
 		if len(e.Args) == 2 {
 			u.puts(t, e.Args[1], at)
@@ -424,15 +432,21 @@ func (u *uses) stmt(s core.Stmt) {
 			u.fields(s.Report.Fields, s.Fields)
 		}
 		u.instance(s.To)
+		if s.To == nil && s.Report == nil {
+			u.toAll = s.Pos().Place()
+		}
 	case *core.Give:
 		u.keys(s.Part.Model, s.Keys)
 		u.fields(s.Event.Fields, s.Args)
 	case *core.Reset:
 		u.keys(s.Part.Model, s.Keys)
-		u.restart(s.Part, s.Pos())
+		u.restart(s.Part, s.Pos(), false)
 	case *core.Timer:
 		u.timer(s.Keys)
 		u.visit(s.Ticks)
+		if s.Ticks != nil {
+			u.fix(core.Bare(s.Ticks).Node().T, s.Pos(), "it says how long a timer runs")
+		}
 	case *core.Branch:
 		u.visit(s.Cond)
 		u.stmts(s.Then)
@@ -487,20 +501,70 @@ func (u *uses) instance(e core.Expr) {
 	}
 }
 
-// restart puts constants into what it restarts.
-func (u *uses) restart(p *core.Part, at diag.Span) {
-	const why = "a restart sets it to a constant"
-	m := p.Machine.Model
-	for _, v := range m.Params {
-		u.fix(v.Type, at, why)
+// restarts looks at instances that begin again after a crash.
+func (u *uses) restarts() {
+	f := u.check.Faults
+	if f == nil {
+		return
 	}
-	if len(m.Params) > 0 {
+	for i, inst := range u.check.Instances {
+		if i < len(f.Restart) && f.Restart[i] > 0 {
+			u.begins(core.Lower(inst.Role), f.Span, true)
+		}
+	}
+}
+
+// forged looks at what hostile instances send: of some types not all values.
+func (u *uses) forged(p *model.Protocol) {
+	for _, from := range u.check.Instances {
+		for _, to := range u.check.Instances {
+			if !from.IsHostile() || to.IsHostile() {
+				continue
+			}
+			list, _, err := stage.Forgeries(p, u.check, from, to)
+			if err != nil {
+				continue // the system says so
+			}
+			sent := map[*model.Message]int64{}
+			for _, f := range list {
+				sent[f.Message]++
+			}
+			for m, n := range sent {
+				all := (&model.Type{Kind: model.KindRecord, Fields: m.Fields}).Count()
+				if n == 1 || n == all { // one that the receiver refuses whatever is in it comes once
+					continue
+				}
+				for _, x := range m.Fields {
+					u.fix(x.Type, m.Span, "a hostile instance sends only some of its values")
+				}
+			}
+		}
+	}
+}
+
+// restart puts constants into the part that it restarts; see begins.
+func (u *uses) restart(p *core.Part, at diag.Span, keeps bool) {
+	if len(p.Machine.Model.Params) > 0 {
 		for _, k := range p.Model.Keys {
 			u.fix(k.Type, at, "a restart may give each part its own parameters")
 		}
 	}
+	u.begins(p.Machine, at, keeps)
+}
+
+// begins puts constants into a machine that begins again, and into its parts; if keeps is set, not into
+// what it keeps of its life before.
+func (u *uses) begins(code *core.Machine, at diag.Span, keeps bool) {
+	const why = "a restart sets it to a constant"
+	m := code.Model
+	for _, v := range m.Params {
+		u.fix(v.Type, at, why)
+	}
 	for i, v := range m.Vars {
-		init := p.Machine.Inits[i]
+		if keeps && v.Kept {
+			continue
+		}
+		init := code.Inits[i]
 		if init == nil {
 			u.zeroes(v.Type, at, why)
 			continue
@@ -518,8 +582,8 @@ func (u *uses) restart(p *core.Part, at diag.Span) {
 			u.fix(v.Type, at, why)
 		}
 	}
-	for _, q := range p.Machine.Parts {
-		u.restart(q, at)
+	for _, q := range code.Parts {
+		u.restart(q, at, keeps)
 	}
 }
 

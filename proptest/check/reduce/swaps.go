@@ -16,7 +16,7 @@ func (u *uses) swaps() (out []Shuffle, name string, refused []string) {
 	class := make([]string, len(all)) // equal for equal instances
 	var equal []string
 	for i, inst := range all {
-		class[i] = fmt.Sprint(inst.Role.Name, u.arguments(inst))
+		class[i] = fmt.Sprint(inst.Role.Name, u.arguments(inst), u.fate(inst))
 	}
 	for i := range class {
 		if slices.Index(class, class[i]) != i || slices.Contains(class[i+1:], class[i]) {
@@ -45,13 +45,43 @@ func (u *uses) swaps() (out []Shuffle, name string, refused []string) {
 	return out, "the instances " + who + " are interchangeable", nil
 }
 
+// fate is what may happen to an instance besides what its role says. A hostile one is like no other.
+func (u *uses) fate(inst *model.Instance) string {
+	if inst.IsHostile() {
+		return "hostile " + inst.Name
+	}
+	at := func(list []int) int {
+		if inst.Index < len(list) {
+			return list[inst.Index]
+		}
+		return 0
+	}
+	var out []int
+	if f := u.check.Faults; f != nil {
+		out = append(out, at(f.Crash), at(f.Restart))
+	}
+	if t := u.check.Time; t != nil {
+		out = append(out, at(t.Drift))
+	}
+	return fmt.Sprint(out)
+}
+
 // unequal says why equal instances do not behave the same, or a claim does not
 // speak of all of them in the same way.
 func (u *uses) unequal(class []string) string {
 	if u.addressed != "" {
 		return "they are addressed by number (" + u.addressed + ")"
 	}
+	if most := u.receivers(); most > 1 && u.toAll != "" && u.torn() {
+		return "a crash may cut short what goes to all (" + u.toAll + "), and that goes in their order"
+	}
 	for _, inst := range u.check.Instances {
+		if inst.IsHostile() {
+			continue
+		}
+		if looks(inst.Role) {
+			return "role " + inst.Role.Name + " looks at self or sender"
+		}
 		if v := numbered(inst.Role); v != "" {
 			return v + " holds the number of an instance"
 		}
@@ -80,6 +110,28 @@ func (u *uses) unequal(class []string) string {
 		}
 	}
 	return ""
+}
+
+// receivers is to how many others at most something goes that is for all.
+func (u *uses) receivers() int {
+	n := -1
+	for _, inst := range u.check.Instances {
+		if !inst.IsHostile() {
+			n++
+		}
+	}
+	return n
+}
+
+// torn reports whether an instance may crash in the course of a step.
+func (u *uses) torn() bool {
+	f := u.check.Faults
+	return f != nil && !f.Atomic && slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 })
+}
+
+// looks reports whether a machine knows its number or those of others.
+func looks(m *model.Machine) bool {
+	return m.Sender != nil || slices.ContainsFunc(m.Params, func(v *model.Var) bool { return v.Self })
 }
 
 // arguments are the values of an instance's parameters; nil if one faults, which New reports.

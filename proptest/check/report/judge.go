@@ -88,18 +88,18 @@ func (r *Report) Searched() string {
 	}
 	if r.Search == Walks {
 		return fmt.Sprintf("searched: %s configurations on random walks, those met again counted again; not "+
-			"searched: whatever they did not come to", thousands(r.Configurations))
+			"searched: whatever they did not come to", diag.Thousands(r.Configurations))
 	}
 	n := r.Configurations - min(r.Unexpanded, r.Configurations)
-	text := fmt.Sprintf("searched: %s of the %s configurations that were found", thousands(n),
-		thousands(r.Configurations))
+	text := fmt.Sprintf("searched: %s of the %s configurations that were found", diag.Thousands(n),
+		diag.Thousands(r.Configurations))
 	switch {
 	case r.Unexpanded == 0:
 		return text + "; not searched: whatever was not found by then, and what claims say of all that can follow"
 	case r.Within > 0:
 		text += ", among them all that " + diag.Counted(r.Within, "step") + " or fewer lead to"
 	}
-	return text + "; not searched: the other " + thousands(r.Unexpanded) + ", and what comes after them"
+	return text + "; not searched: the other " + diag.Thousands(r.Unexpanded) + ", and what comes after them"
 }
 
 // Cut lists the checks whose search was cut off.

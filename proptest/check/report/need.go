@@ -71,7 +71,7 @@ func (n *Need) text(b *strings.Builder) {
 		fmt.Fprintf(b, ". If %s, %s no longer %s\n", n.Fault, strings.Join(names, ", "), holdWord(len(names)))
 	case NotNeeded:
 		fmt.Fprintf(b, ". Even if %s, everything that holds still does (%s %s)\n", n.Fault,
-			thousands(n.Configurations), diag.OneOr(n.Configurations, "configuration", "configurations"))
+			diag.Thousands(n.Configurations), diag.OneOr(n.Configurations, "configuration", "configurations"))
 	default:
 		fmt.Fprintf(b, ". If %s: %s\n", n.Fault, n.Why)
 	}

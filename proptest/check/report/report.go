@@ -46,7 +46,9 @@ type Report struct {
 	// Why says why a check is incomplete or does not pass.
 	Why []string `json:"why,omitempty"`
 	// Advice says what may help an incomplete search.
-	Advice         []string `json:"advice,omitempty"`
+	Advice []string `json:"advice,omitempty"`
+	// Multiplied says what took most values in an incomplete search.
+	Multiplied     []string `json:"multiplied,omitempty"`
 	Configurations uint64   `json:"configurations"`
 	// Steps counts every step of every configuration once.
 	Steps uint64 `json:"steps"`

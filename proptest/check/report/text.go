@@ -33,10 +33,11 @@ func (r *Report) text(times, all bool) string {
 	for _, w := range r.Why {
 		b.WriteString("  " + w + "\n")
 	}
+	list(&b, "what multiplies the configurations", r.Multiplied)
 	list(&b, "what may help", r.Advice)
 	fmt.Fprintf(&b, "  %s %s, %s %s, depth %d, at most %s in a channel",
-		thousands(r.Configurations), diag.OneOr(r.Configurations, "configuration", "configurations"),
-		thousands(r.Steps), diag.OneOr(r.Steps, "step", "steps"), r.Depth,
+		diag.Thousands(r.Configurations), diag.OneOr(r.Configurations, "configuration", "configurations"),
+		diag.Thousands(r.Steps), diag.OneOr(r.Steps, "step", "steps"), r.Depth,
 		diag.Counted(r.WidestChannel, "message"))
 	if times {
 		fmt.Fprintf(&b, ", %.2f s, %d MB", r.Seconds, r.PeakBytes>>20)
@@ -191,15 +192,6 @@ func (c *ClaimReport) text(b *strings.Builder, errors string, all bool) {
 		indented(b, runText(c.Witness, all))
 	}
 	c.others(b, all)
-}
-
-// thousands writes a number with separators.
-func thousands(n uint64) string {
-	s := fmt.Sprint(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }
 
 // LimitWords describe which limits had no part in the result.

@@ -28,8 +28,9 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 	s.Rules = *stage.Rules(c)
 	s.channels()
 	var problems []error
+	lower := core.Once()
 	for _, inst := range c.Instances {
-		proc, err := s.process(inst)
+		proc, err := s.process(inst, lower)
 		problems = append(problems, err)
 		s.Procs = append(s.Procs, proc)
 		s.System.Procs = append(s.System.Procs, proc)
@@ -92,14 +93,15 @@ func (s *Machines) channels() {
 		Channels: s.System.Channels}
 }
 
-func (s *Machines) process(inst *model.Instance) (*Process, error) {
+func (s *Machines) process(inst *model.Instance, lower func(*model.Machine) *core.Machine) (*Process, error) {
 	role := inst.Role
-	p := &Process{sys: s, Inst: inst, Role: role, Machine: interp.New(role, s.Texts)}
+	code := lower(role)
+	p := &Process{sys: s, Inst: inst, Role: role, Machine: interp.Run(code, s.Texts)}
 	args, err := s.arguments(inst)
 	if err != nil {
 		return nil, err
 	}
-	if p.Initial, err = interp.NewValue(role, s.Texts, args...); err != nil {
+	if p.Initial, err = interp.Begin(code, s.Texts, args...); err != nil {
 		return nil, fmt.Errorf("%s: instance %s: %w", inst.Span, inst.Name, err)
 	}
 	p.Timers = findTimers(role, 0, nil)

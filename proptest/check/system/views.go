@@ -53,33 +53,16 @@ func (s *Machines) RuleFaults() []string {
 	return out
 }
 
-// MoreThanMessages says what a check has besides machines and messages: faults, time, machines that
-// know their number or that of others. Reductions and proofs are not made for these.
-func (s *Machines) MoreThanMessages() string {
-	switch {
-	case s.Check.Faults != nil:
-		return "a check with faults"
-	case s.Check.HasHostile():
-		return "a check with a hostile instance, which may send each of the others something else"
-	case s.Check.Time != nil:
-		return "a check that counts time"
-	case s.Check.Channel.Full != model.FullFault:
-		return "a check in which a full channel is no fault"
-	case s.Holds():
-		return "a check whose machines defer messages"
-	}
+// Irreducible says what a check has of which nobody knows whether it is interchangeable, or "".
+func (s *Machines) Irreducible() string {
 	for _, r := range s.Check.Rules {
 		if r.Command.Kind == model.EventTimer {
 			return "a check with a rule for a timer"
 		}
 	}
-	for _, p := range s.Procs {
-		knows := p.Role.Sender != nil
-		for _, v := range p.Role.Params {
-			knows = knows || v.Self
-		}
-		if knows {
-			return "a check whose machines look at self or sender"
+	for _, c := range s.Check.Claims {
+		if c.Within > 0 {
+			return "a check with a claim that counts time"
 		}
 	}
 	return ""
@@ -101,19 +84,77 @@ func (s *Machines) Covered(res *explore.Result) report.Uses {
 	return out
 }
 
-// Relinked is a local value in which every other instance has taken its place in to: the sets of
-// links are permuted.
+// Relinked is a local value in which every other instance has taken its place in to: sets of them are
+// permuted, and what is counted for each of them, and who has sent what is held.
 func (p *Process) Relinked(l codec.Local, to []int) codec.Local {
 	l = l.Own()
 	for _, at := range []int{p.atWaiting, p.atUp, p.atAsked, p.atBroken, p.AtCutoff} {
-		old := uint64(l.Get(at))
-		set := uint64(0)
-		for ; old != 0; old &= old - 1 {
-			set |= 1 << to[bits.TrailingZeros64(old)]
+		l.Set(at, int64(permuted(uint64(l.Get(at)), to)))
+	}
+	for _, at := range []int{p.atTold, p.atHeard, p.atReturns} {
+		old, counts := uint64(l.Get(at)), uint64(0)
+		for i, k := range to {
+			counts |= old >> (4 * i) & 15 << (4 * k)
 		}
-		l.Set(at, int64(set))
+		l.Set(at, int64(counts))
+	}
+	l.Held = slices.Clone(l.Held)
+	for i := range l.Held {
+		l.Held[i].From = to[l.Held[i].From]
 	}
 	return l
+}
+
+// permuted is a set of instances, each of which has taken its place in to.
+func permuted(old uint64, to []int) (set uint64) {
+	for ; old != 0; old &= old - 1 {
+		set |= 1 << to[bits.TrailingZeros64(old)]
+	}
+	return set
+}
+
+// Replaced permutes machines and channels as instances take their places in to: those that tell the
+// instances of partitions and of beats stay, and their channels go with the receivers.
+func (s *Machines) Replaced(to []int) (procs, channels []int) {
+	procs = slices.Clone(to)
+	place := func(i int) int {
+		if i < len(to) {
+			return to[i]
+		}
+		return i
+	}
+	for i := len(to); i < len(s.System.Procs); i++ {
+		procs = append(procs, i)
+	}
+	for _, c := range s.System.Channels {
+		channels = append(channels, slices.IndexFunc(s.System.Channels, func(d explore.Channel) bool {
+			return d.From == place(c.From) && d.To == place(c.To)
+		}))
+	}
+	return procs, channels
+}
+
+// Reparted is the local value of the machine that parts the instances, or of another that is no
+// instance, when each instance has taken its place in to.
+func (s *Machines) Reparted(proc int, v []byte, to []int) []byte {
+	if _, is := s.System.Procs[proc].(*parter); !is {
+		return slices.Clone(v)
+	}
+	side := []int64{0}
+	codec.ReadSlots(v, side)
+	now := permuted(uint64(side[0]), to)
+	if now&1 != 0 { // a side is that on which instance 0 is not
+		now = s.Rules.Away(0, now)
+	}
+	return codec.AppendSlots(nil, []int64{int64(now)})
+}
+
+// Retold is what lies in a channel when each instance has taken its place in to.
+func (s *Machines) Retold(msg []byte, to []int) []byte {
+	if n, is := codec.NewsOf(s.Protocol, msg); is && n == codec.NewsParted {
+		return codec.PackNews(s.Protocol, n, int64(permuted(uint64(codec.Number(msg)), to)))
+	}
+	return slices.Clone(msg)
 }
 
 // DutyNames lists the commands of which one will do.

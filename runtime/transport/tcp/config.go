@@ -10,6 +10,7 @@ package tcp
 
 import (
 	"log/slog"
+	"net"
 	"time"
 )
 
@@ -51,6 +52,12 @@ type Config struct {
 	// AddressRate turn away does not count against it, so that one address cannot use it up. Listen
 	// only.
 	AcceptRate int
+	// Handshake is how long a connection may stay at the door of [Listener.AcceptOne], 0 for ten
+	// seconds, negative for ever.
+	Handshake time.Duration
+	// OnTurnedAway, if set, is told of each connection that AcceptOne has let go. Several goroutines
+	// may call it at a time.
+	OnTurnedAway func(from net.Addr, why error)
 	// Logger is told of each limit of the listener that bites, once. May be nil.
 	Logger *slog.Logger
 }
@@ -68,6 +75,9 @@ func (c Config) withDefaults() Config {
 	def(&c.Stall, 30*time.Second)
 	def(&c.Timeout, 2*time.Second)
 	def(&c.Pause, 2*time.Second)
+	if c.Handshake == 0 {
+		c.Handshake = 10 * time.Second
+	}
 	if c.SendQueue <= 0 {
 		c.SendQueue = 256 << 10
 	}

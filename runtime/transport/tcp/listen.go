@@ -20,6 +20,8 @@ type Listener struct {
 	door    *door.Door
 	epoch   time.Time     // of the door
 	starved atomic.Uint64 // failures to accept
+	silent  atomic.Uint64
+	invalid atomic.Uint64
 	yielded atomic.Uint64
 	notes   door.Notes
 	yield   func() bool // takes a place from somebody half-open; reports whether one is free now
@@ -38,6 +40,8 @@ type ListenStats struct {
 	Flooded  uint64 // because of AcceptRate
 	Yielded  uint64 // half-open links whose place was given to somebody else; see transport.Guarded
 	Starved  uint64 // failures to accept, mostly for want of file descriptors
+	Silent   uint64 // those that AcceptOne let go because they said nothing acceptable in time
+	Invalid  uint64 // and those that did not speak the protocol, or went again
 }
 
 // Listen opens address ("host:port", port 0 for a free one) on the network
@@ -72,14 +76,18 @@ func (l *Listener) giveWay() bool {
 		return false
 	}
 	l.yielded.Add(1)
-	from := netip.Addr{}
-	if a, ok := oldest.RemoteAddr(0).(*net.TCPAddr); ok {
-		from = door.Origin(a.AddrPort().Addr())
-	}
-	yielded(&l.notes, from)
+	yielded(&l.notes, originOf(oldest))
 	oldest.why.CompareAndSwap(nil, &transport.ErrYielded)
 	oldest.Abort()
 	return true
+}
+
+// originOf is what counts as the address of a link's other end; the zero Addr if it has none.
+func originOf(l *Link) netip.Addr {
+	if a, ok := l.RemoteAddr(0).(*net.TCPAddr); ok {
+		return door.Origin(a.AddrPort().Addr())
+	}
+	return netip.Addr{}
 }
 
 // guard notes that a link is half-open, open that it is no more.
@@ -108,14 +116,19 @@ func (l *Listener) Stats() ListenStats {
 	c := l.door.Counts()
 	return ListenStats{Open: l.door.Open(), Accepted: c[door.In],
 		Rejected: c[door.Full] - l.yielded.Load(), Crowded: c[door.Crowded],
-		Hasty: c[door.Hasty], Flooded: c[door.Flooded], Starved: l.starved.Load(), Yielded: l.yielded.Load()}
+		Hasty: c[door.Hasty], Flooded: c[door.Flooded], Starved: l.starved.Load(), Yielded: l.yielded.Load(),
+		Silent: l.silent.Load(), Invalid: l.invalid.Load()}
 }
 
 // Counts implements [transport.Counted].
 func (l *Listener) Counts() []transport.Count {
 	s := l.Stats()
 	counts := turnedAway(s.Open, s.Accepted, s.Rejected, s.Crowded, s.Hasty, s.Flooded, s.Yielded)
-	return append(counts, starving(s.Starved))
+	return append(counts, starving(s.Starved),
+		transport.Count{Name: "silent", Value: s.Silent,
+			Help: "Connections let go at the door because they said nothing acceptable in time"},
+		transport.Count{Name: "invalid", Value: s.Invalid,
+			Help: "Connections let go at the door because they did not speak the protocol"})
 }
 
 func starving(n uint64) transport.Count {
@@ -218,14 +231,6 @@ func (l *Listener) accept(ctx context.Context) (*net.TCPConn, netip.Addr, error)
 			}
 		}
 	}
-}
-
-// AcceptOne waits for one connection and then closes the listener, so that
-// nobody else can connect.
-func (l *Listener) AcceptOne(ctx context.Context) (*Link, error) {
-	link, err := l.Accept(ctx)
-	l.Close()
-	return link, err
 }
 
 // Close stops listening. Links that were accepted stay open.

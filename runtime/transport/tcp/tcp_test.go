@@ -34,7 +34,7 @@ func TestLink(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				b, err := ln.AcceptOne(t.Context())
+				b, err := ln.AcceptOne(t.Context(), tcp.Anyone)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -224,13 +224,13 @@ func backPressure(t *testing.T, stall time.Duration) bool {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	link, err := ln.AcceptOne(t.Context())
+	link, err := ln.AcceptOne(t.Context(), tcp.Anyone)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer link.Abort()
 	answer := make([]byte, 1<<16)
-	sent, full := fill(t, link, answer)
+	sent, full := fill(t, link.(*tcp.Link), answer)
 	if !full {
 		return false
 	}
@@ -298,7 +298,7 @@ func TestStall(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close()
-	link, err := ln.AcceptOne(t.Context())
+	link, err := ln.AcceptOne(t.Context(), tcp.Anyone)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -63,7 +63,7 @@ var carriers = map[string]func(t testing.TB) (a, b transport.Link){
 		if err != nil {
 			t.Fatal(err)
 		}
-		y, err := listener.AcceptOne(t.Context())
+		y, err := listener.AcceptOne(t.Context(), tcp.Anyone)
 		if err != nil {
 			t.Fatal(err)
 		}

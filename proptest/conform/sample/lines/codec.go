@@ -162,7 +162,7 @@ func matchAll(line []byte, v *AllMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, ',')
-	if len(word) > 8 || wire.BadByte(word, ",:", false) >= 0 {
+	if len(word) > 8 || wire.BadByte(word, ",:", false) >= 0 || wire.BadPrintable(word) >= 0 {
 		return false
 	}
 	v.Place.Name.Len = uint8(copy(v.Place.Name.Data[:], word))
@@ -186,7 +186,7 @@ func matchAll(line []byte, v *AllMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, ':')
-	if len(word) > 8 || wire.BadByte(word, ",:", false) >= 0 {
+	if len(word) > 8 || wire.BadByte(word, ",:", false) >= 0 || wire.BadPrintable(word) >= 0 {
 		return false
 	}
 	v.Word.Len = uint8(copy(v.Word.Data[:], word))
@@ -222,7 +222,7 @@ func matchAll(line []byte, v *AllMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, '\n')
-	if len(word) > 20 {
+	if len(word) > 20 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Rest.Len = uint8(copy(v.Rest.Data[:], word))
@@ -249,6 +249,9 @@ func writeAll(dst []byte, start int, v *AllMessage) ([]byte, wire.Error) {
 	if i := wire.BadByte(text, ",:", false); i >= 0 {
 		return dst, wire.Error{Message: "ALL", Field: "place.name", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
+	if i := wire.BadPrintable(text); i >= 0 {
+		return dst, wire.Error{Message: "ALL", Field: "place.name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+	}
 	dst = append(dst, text...)
 	dst = append(dst, ","...)
 	dst = strconv.AppendUint(dst, uint64(v.Code), 10)
@@ -258,6 +261,9 @@ func writeAll(dst []byte, start int, v *AllMessage) ([]byte, wire.Error) {
 	text = v.Word.Data[:min(int(v.Word.Len), 8)]
 	if i := wire.BadByte(text, ",:", false); i >= 0 {
 		return dst, wire.Error{Message: "ALL", Field: "word", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadPrintable(text); i >= 0 {
+		return dst, wire.Error{Message: "ALL", Field: "word", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	dst = append(dst, ": "...)
@@ -276,6 +282,9 @@ func writeAll(dst []byte, start int, v *AllMessage) ([]byte, wire.Error) {
 	text = v.Rest.Data[:min(int(v.Rest.Len), 20)]
 	if i := wire.BadByte(text, "", false); i >= 0 {
 		return dst, wire.Error{Message: "ALL", Field: "rest", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "ALL", Field: "rest", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	return dst, wire.Error{}
@@ -307,7 +316,7 @@ func matchNamed(line []byte, v *NamedMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, ':')
-	if len(word) > 8 || wire.BadByte(word, ",:", false) >= 0 {
+	if len(word) > 8 || wire.BadByte(word, ",:", false) >= 0 || wire.BadPrintable(word) >= 0 {
 		return false
 	}
 	v.Name.Len = uint8(copy(v.Name.Data[:], word))
@@ -322,6 +331,9 @@ func writeNamed(dst []byte, start int, v *NamedMessage) ([]byte, wire.Error) {
 	text := v.Name.Data[:min(int(v.Name.Len), 8)]
 	if i := wire.BadByte(text, ",:", false); i >= 0 {
 		return dst, wire.Error{Message: "NAMED", Field: "name", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadPrintable(text); i >= 0 {
+		return dst, wire.Error{Message: "NAMED", Field: "name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	dst = append(dst, ":"...)
@@ -396,7 +408,7 @@ func writeShade(dst []byte, _ int, v *ShadeMessage) ([]byte, wire.Error) {
 func matchAny(line []byte, v *AnyMessage) bool {
 	var word []byte
 	word, line = wire.Word(line, '\n')
-	if len(word) > 20 {
+	if len(word) > 20 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Text.Len = uint8(copy(v.Text.Data[:], word))
@@ -407,6 +419,9 @@ func writeAny(dst []byte, start int, v *AnyMessage) ([]byte, wire.Error) {
 	text := v.Text.Data[:min(int(v.Text.Len), 20)]
 	if i := wire.BadByte(text, "", false); i >= 0 {
 		return dst, wire.Error{Message: "ANY", Field: "text", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "ANY", Field: "text", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	return dst, wire.Error{}

@@ -10,7 +10,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "d6e9282cb2749d2ae2d38c1d4dcb6316749d9764312ddf38718b63a90c59ad0e"
+const hash = "b2b7659d049069418b1b9a1619cc55391b37e94401510bf6086597ad6c678c4d"
 
 // Kind is an enumeration.
 type Kind uint8

@@ -69,7 +69,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				return refused(0)
 			}
 			free := value.Value
-			m.seat(fx, free)
+			m.seatSender(fx, free)
 			return took(0)
 		}
 		// proptest/conform/testdata/lobby/spec.yaml:62
@@ -127,7 +127,7 @@ func (m *Server) stepOpen(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				return m.undo(&old, fx, 3)
 			}
 			free := value.Value
-			m.seat2(fx, free, who)
+			m.seat(fx, free, who)
 			m.Line.dropFirst()
 		}
 		return took(3)
@@ -317,15 +317,15 @@ func (m *Server) firstSeat() Optional[Seat] {
 	return Optional[Seat]{}
 }
 
-// seat is the routine seat: gives a free seat to somebody.
-func (m *Server) seat(fx *ServerEffects, free Seat) {
+// seatSender is the routine seat: gives a free seat to somebody.
+func (m *Server) seatSender(fx *ServerEffects, free Seat) {
 	m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 	m.People |= People(1 << uint64(fx.from))
 	fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}
 }
 
-// seat2 is the routine seat: gives a free seat to somebody.
-func (m *Server) seat2(fx *ServerEffects, free Seat, who fsm.Peer) {
+// seat is the routine seat: gives a free seat to somebody.
+func (m *Server) seat(fx *ServerEffects, free Seat, who fsm.Peer) {
 	m.Seats[int64(free)-1] = Optional[fsm.Peer]{Present: true, Value: who}
 	m.People |= People(1 << uint64(who))
 	fx.sendTo(MessageSeated, who).Seated = SeatedMessage{Place: Optional[Seat]{Present: true, Value: free}}

@@ -36,6 +36,10 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageQuery
 	case 4:
 		kind = MessageChoice
+	case 5:
+		kind = MessageBytes
+	case 6:
+		kind = MessageCut
 	case 9:
 		kind = MessageEnd
 	default:
@@ -57,6 +61,8 @@ var leastFrame = [...]uint16{
 	MessageFlags:      6,
 	MessageQuery:      16,
 	MessageChoice:     4,
+	MessageBytes:      16,
+	MessageCut:        3,
 	MessageEnd:        3,
 }
 
@@ -93,6 +99,10 @@ func decode(b []byte, m *Message) wire.Error {
 		return decodeQuery(b, &m.Query)
 	case MessageChoice:
 		return decodeChoice(b, &m.Choice)
+	case MessageBytes:
+		return decodeBytes(b, &m.Bytes)
+	case MessageCut:
+		return decodeCut(b, &m.Cut)
 	}
 	if len(b) > 3 {
 		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -104,7 +114,7 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	if int(m.Kind) >= 5 {
+	if int(m.Kind) >= 7 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -119,6 +129,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeQuery(dst, start, &m.Query)
 	case MessageChoice:
 		dst, e = encodeChoice(dst, start, &m.Choice)
+	case MessageBytes:
+		dst, e = encodeBytes(dst, start, &m.Bytes)
+	case MessageCut:
+		dst, e = encodeCut(dst, start, &m.Cut)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -885,12 +899,221 @@ func encodeChoice(dst []byte, start int, m *ChoiceMessage) ([]byte, wire.Error) 
 	return dst, wire.Error{}
 }
 
+func decodeBytes(b []byte, m *BytesMessage) wire.Error {
+	at := 3
+	{
+		if len(b) < at+4 {
+			return wire.Error{Message: "BYTES", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		}
+		end := at + 4
+		text := b[at:end]
+		m.Key.Len = uint8(copy(m.Key.Data[:], text))
+		at = end
+	}
+	if len(b) < at+1 {
+		return wire.Error{Message: "BYTES", Field: "name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	count1 := uint64(b[at])
+	at++
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "BYTES", Field: "name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 12 {
+			return wire.Error{Message: "BYTES", Field: "name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 12}
+		}
+		if i := wire.BadUTF8(text); i >= 0 {
+			return wire.Error{Message: "BYTES", Field: "name", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		m.Name.Len = uint8(copy(m.Name.Data[:], text))
+		at = end
+	}
+	{
+		text, end := b[at:], len(b)
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			text, end = text[:i], at+i+1
+		}
+		if len(text) > 300 {
+			return wire.Error{Message: "BYTES", Field: "plain", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 300}
+		}
+		if i := wire.BadASCII(text); i >= 0 {
+			return wire.Error{Message: "BYTES", Field: "plain", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		m.Plain.Len = uint16(copy(m.Plain.Data[:], text))
+		at = end
+	}
+	{
+		if len(b) < at+5 {
+			return wire.Error{Message: "BYTES", Field: "word", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 5)}
+		}
+		end := at + 5
+		text := b[at:end]
+		if i := wire.BadPrintable(text); i >= 0 {
+			return wire.Error{Message: "BYTES", Field: "word", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		m.Word.Len = uint8(copy(m.Word.Data[:], text))
+		at = end
+	}
+	if len(b) < at+1 {
+		return wire.Error{Message: "BYTES", Field: "keys", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 3 {
+		return wire.Error{Message: "BYTES", Field: "keys", Offset: at, Problem: wire.Count, Value: int64(b[at]), Limit: 3}
+	}
+	m.Keys.Len = b[at]
+	at++
+	for i := range m.Keys.Items[:m.Keys.Len] {
+		{
+			if len(b) < at+2 {
+				return wire.Error{Message: "BYTES", Field: "keys.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			}
+			end := at + 2
+			text := b[at:end]
+			m.Keys.Items[i].Len = uint8(copy(m.Keys.Items[i].Data[:], text))
+			at = end
+		}
+	}
+	if len(b) < at+2 {
+		return wire.Error{Message: "BYTES", Field: "data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	count2 := uint64(binary.BigEndian.Uint16(b[at:]))
+	at += 2
+	{
+		if count2 > uint64(len(b)-at) {
+			return wire.Error{Message: "BYTES", Field: "data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count2, 1<<32))}
+		}
+		end := at + int(count2)
+		text := b[at:end]
+		if len(text) > 20 {
+			return wire.Error{Message: "BYTES", Field: "data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+		}
+		m.Data.Len = uint8(copy(m.Data.Data[:], text))
+		at = end
+	}
+	m.Tail.Present = len(b) > at
+	if m.Tail.Present {
+		if len(b) < at+1 {
+			return wire.Error{Message: "BYTES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		at++
+		text, end := b[at:], len(b)
+		if len(text) > 9 {
+			return wire.Error{Message: "BYTES", Field: "tail", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 9}
+		}
+		m.Tail.Value.Len = uint8(copy(m.Tail.Value.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "BYTES", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeBytes(dst []byte, start int, m *BytesMessage) ([]byte, wire.Error) {
+	{
+		text := m.Key.Data[:min(int(m.Key.Len), 4)]
+		if len(text) < 4 {
+			return dst, wire.Error{Message: "BYTES", Field: "key", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
+		}
+		dst = append(dst, text...)
+	}
+	if int(m.Name.Len) > 12 {
+		return dst, wire.Error{Message: "BYTES", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 12}
+	}
+	dst = append(dst, byte(m.Name.Len))
+	{
+		text := m.Name.Data[:min(int(m.Name.Len), 12)]
+		if i := wire.BadUTF8(text); i >= 0 {
+			return dst, wire.Error{Message: "BYTES", Field: "name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		dst = append(dst, text...)
+	}
+	{
+		text := m.Plain.Data[:min(int(m.Plain.Len), 300)]
+		if bytes.IndexByte(text, 0) >= 0 {
+			return dst, wire.Error{Message: "BYTES", Field: "plain", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 300}
+		}
+		if i := wire.BadASCII(text); i >= 0 {
+			return dst, wire.Error{Message: "BYTES", Field: "plain", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		dst = append(append(dst, text...), 0)
+	}
+	{
+		text := m.Word.Data[:min(int(m.Word.Len), 5)]
+		if len(text) < 5 {
+			return dst, wire.Error{Message: "BYTES", Field: "word", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 5}
+		}
+		if i := wire.BadPrintable(text); i >= 0 {
+			return dst, wire.Error{Message: "BYTES", Field: "word", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		dst = append(dst, text...)
+	}
+	if int(m.Keys.Len) > 3 {
+		return dst, wire.Error{Message: "BYTES", Field: "keys", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Keys.Len), Limit: 3}
+	}
+	dst = append(dst, byte(m.Keys.Len))
+	for i := range m.Keys.Items[:min(int(m.Keys.Len), 3)] {
+		{
+			text := m.Keys.Items[i].Data[:min(int(m.Keys.Items[i].Len), 2)]
+			if len(text) < 2 {
+				return dst, wire.Error{Message: "BYTES", Field: "keys.", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 2}
+			}
+			dst = append(dst, text...)
+		}
+	}
+	if int(m.Data.Len) > 20 {
+		return dst, wire.Error{Message: "BYTES", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Len), Limit: 20}
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Data.Len))
+	{
+		text := m.Data.Data[:min(int(m.Data.Len), 20)]
+		dst = append(dst, text...)
+	}
+	if m.Tail.Present {
+		dst = append(dst, 0)
+		text := m.Tail.Value.Data[:min(int(m.Tail.Value.Len), 9)]
+		dst = append(dst, text...)
+	}
+	return dst, wire.Error{}
+}
+
+func decodeCut(b []byte, m *CutMessage) wire.Error {
+	at := 3
+	{
+		text, end := b[at:], len(b)
+		if i := wire.BadPrintable(text); i >= 0 {
+			return wire.Error{Message: "CUT", Field: "line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		m.Line.Len = uint8(copy(m.Line.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "CUT", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeCut(dst []byte, start int, m *CutMessage) ([]byte, wire.Error) {
+	{
+		text := m.Line.Data[:min(int(m.Line.Len), 4)]
+		if i := wire.BadPrintable(text); i >= 0 {
+			return dst, wire.Error{Message: "CUT", Field: "line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		dst = append(dst, text...)
+	}
+	return dst, wire.Error{}
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAttributes: 1,
 	MessageFlags:      2,
 	MessageQuery:      3,
 	MessageChoice:     4,
+	MessageBytes:      5,
+	MessageCut:        6,
 	MessageEnd:        9,
 }
 

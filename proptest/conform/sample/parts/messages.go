@@ -14,10 +14,12 @@ const (
 	MessageFlags
 	MessageQuery
 	MessageChoice
+	MessageBytes
+	MessageCut
 	MessageEnd
 )
 
-var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "END"}
+var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "END"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -29,6 +31,8 @@ type Message struct {
 	Flags      FlagsMessage      // for MessageFlags
 	Query      QueryMessage      // for MessageQuery
 	Choice     ChoiceMessage     // for MessageChoice
+	Bytes      BytesMessage      // for MessageBytes
+	Cut        CutMessage        // for MessageCut
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -64,4 +68,20 @@ type ChoiceMessage struct {
 	A    Optional[uint16]
 	B    Optional[Text300]
 	C    Optional[Point]
+}
+
+// BytesMessage are the fields of BYTES.
+type BytesMessage struct {
+	Key   Bytes4
+	Data  BytesUpTo20
+	Name  Text12
+	Plain Text300
+	Word  Text5
+	Keys  Bytes2List
+	Tail  Optional[BytesUpTo9]
+}
+
+// CutMessage are the fields of CUT.
+type CutMessage struct {
+	Line Text4
 }

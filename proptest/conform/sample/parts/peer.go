@@ -21,6 +21,10 @@ func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
 // Peer is the machine peer. It is comparable: equal values have equal futures.
 type Peer struct {
 	State State
+	Own   Bytes4
+	Held  BytesUpTo4
+	Seen  Text12
+	Size  uint16
 }
 
 // NewPeer makes a Peer in its initial state.
@@ -36,24 +40,81 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if m.State == StateIdle {
 		switch ev.Kind {
 		case CommandGo:
-			// proptest/conform/testdata/parts/spec.yaml:65
+			// proptest/conform/testdata/parts/spec.yaml:90
 			fx.send(MessageEnd)
 			return took(0)
+		case CommandPut:
+			// proptest/conform/testdata/parts/spec.yaml:92
+			holds := ev.Put.Some.Len == 4 && ev.Put.Other.Present
+			if holds {
+				value, ok := fitBytes4ToBytesUpTo6(&ev.Put.Other.Value)
+				holds = !ok || value != ev.Put.Some
+			}
+			if holds {
+				value2, ok2 := fitBytesUpTo6ToBytes4(&ev.Put.Some)
+				if !ok2 {
+					return refused(1)
+				}
+				m.Own = value2
+				fx.report(ReportLong).Long = LongReport{Size: uint16(m.Own.Len)}
+				return took(1)
+			}
+			// proptest/conform/testdata/parts/spec.yaml:94
+			if int64(ev.Put.Some.Len) <= int64(m.Held.Len)+1 {
+				value2, ok2 := fitBytesUpTo6ToBytesUpTo4(&ev.Put.Some)
+				if !ok2 {
+					return refused(2)
+				}
+				m.Held = value2
+				m.Size = uint16(int64(m.Size)/2 + int64(ev.Put.Some.Len))
+				return took(2)
+			}
+			// proptest/conform/testdata/parts/spec.yaml:96
+			old := *m
+			fx.report(ReportLong).Long = LongReport{Size: uint16(int64(ev.Put.Some.Len) + int64(m.Seen.Len))}
+			value2, ok2 := fitBytesUpTo4ToBytesUpTo20(&m.Held)
+			if !ok2 {
+				return m.undo(&old, fx, 3)
+			}
+			value3, ok3 := fitText12ToText300(&m.Seen)
+			if !ok3 {
+				return m.undo(&old, fx, 3)
+			}
+			fx.send(MessageBytes).Bytes = BytesMessage{Key: m.Own, Data: value2, Name: m.Seen, Plain: value3, Word: text5Of("hello"), Keys: Bytes2List{}, Tail: Optional[BytesUpTo9]{}}
+			return took(3)
+		case ReceiveBytes:
+			// proptest/conform/testdata/parts/spec.yaml:100
+			if ev.Message.Bytes.Key == m.Own && ev.Message.Bytes.Name.Len > ev.Message.Bytes.Word.Len {
+				m.Seen = ev.Message.Bytes.Name
+				m.Own = bytes4Of("\x00\xffab")
+				return took(4)
+			}
+			// proptest/conform/testdata/parts/spec.yaml:102
+			if ev.Message.Bytes.Tail.Present && ev.Message.Bytes.Tail.Value.Len == 0 {
+				m.Size = ev.Message.Bytes.Plain.Len
+				return took(5)
+			}
+			// proptest/conform/testdata/parts/spec.yaml:104
+			m.Own = ev.Message.Bytes.Key
+			return took(6)
 		case ReceiveAttributes:
-			// proptest/conform/testdata/parts/spec.yaml:65
-			return ignored(1)
+			// proptest/conform/testdata/parts/spec.yaml:105
+			return ignored(7)
 		case ReceiveFlags:
-			// proptest/conform/testdata/parts/spec.yaml:65
-			return ignored(2)
+			// proptest/conform/testdata/parts/spec.yaml:105
+			return ignored(8)
 		case ReceiveQuery:
-			// proptest/conform/testdata/parts/spec.yaml:65
-			return ignored(3)
+			// proptest/conform/testdata/parts/spec.yaml:105
+			return ignored(9)
 		case ReceiveChoice:
-			// proptest/conform/testdata/parts/spec.yaml:65
-			return ignored(4)
+			// proptest/conform/testdata/parts/spec.yaml:105
+			return ignored(10)
+		case ReceiveCut:
+			// proptest/conform/testdata/parts/spec.yaml:105
+			return ignored(11)
 		case ReceiveEnd:
-			// proptest/conform/testdata/parts/spec.yaml:65
-			return ignored(5)
+			// proptest/conform/testdata/parts/spec.yaml:105
+			return ignored(12)
 		}
 	}
 	switch ev.Kind {
@@ -63,4 +124,11 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
+}
+
+// undo refuses the step and takes back what it has changed.
+func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
+	*m = *old
+	fx.reset(fx.from)
+	return refused(transition)
 }

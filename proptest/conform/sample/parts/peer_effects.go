@@ -17,11 +17,14 @@ const (
 	ReceiveFlags
 	ReceiveQuery
 	ReceiveChoice
+	ReceiveBytes
+	ReceiveCut
 	ReceiveEnd
 	CommandGo
+	CommandPut
 )
 
-var eventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "END", "go"}
+var eventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "END", "go", "put"}
 
 // String returns the name as the specification has it.
 func (v EventKind) String() string { return fsm.Name(eventKindNames[:], int(v)) }
@@ -29,8 +32,15 @@ func (v EventKind) String() string { return fsm.Name(eventKindNames[:], int(v)) 
 // Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
 type Event struct {
 	Kind    EventKind
-	From    fsm.Peer // who sent the message, or whose link it is
-	Message Message  // for the Receive kinds
+	From    fsm.Peer   // who sent the message, or whose link it is
+	Message Message    // for the Receive kinds
+	Put     PutCommand // for CommandPut
+}
+
+// PutCommand are the fields of command put.
+type PutCommand struct {
+	Some  BytesUpTo6
+	Other Optional[Bytes4]
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.
@@ -44,6 +54,12 @@ func (ev *Event) invalid() bool {
 		return invalidQuestionList(&ev.Message.Query.Questions) || invalidUint16List(&ev.Message.Query.Ids) || ev.Message.Query.Key.Len > 8 || invalidUint8List(&ev.Message.Query.More)
 	case ReceiveChoice:
 		return ev.Message.Choice.Kind > 3 || ev.Message.Choice.B.Present && ev.Message.Choice.B.Value.Len > 300 || ev.Message.Choice.C.Present && (ev.Message.Choice.C.Value.X < -100 || ev.Message.Choice.C.Value.X > 100 || ev.Message.Choice.C.Value.Y < -100 || ev.Message.Choice.C.Value.Y > 100)
+	case ReceiveBytes:
+		return ev.Message.Bytes.Key.Len > 4 || ev.Message.Bytes.Data.Len > 20 || ev.Message.Bytes.Name.Len > 12 || ev.Message.Bytes.Plain.Len > 300 || ev.Message.Bytes.Word.Len > 5 || invalidBytes2List(&ev.Message.Bytes.Keys) || ev.Message.Bytes.Tail.Present && ev.Message.Bytes.Tail.Value.Len > 9
+	case ReceiveCut:
+		return ev.Message.Cut.Line.Len > 4
+	case CommandPut:
+		return ev.Put.Some.Len > 6 || ev.Put.Other.Present && ev.Put.Other.Value.Len > 4
 	}
 	return false
 }
@@ -67,13 +83,51 @@ func (ev *Event) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Choice.Kind > 3, "kind", "0..3")
 		why.Outside(ev.Message.Choice.B.Present && ev.Message.Choice.B.Value.Len > 300, "b", "text 300")
 		why.Outside(ev.Message.Choice.C.Present && (ev.Message.Choice.C.Value.X < -100 || ev.Message.Choice.C.Value.X > 100 || ev.Message.Choice.C.Value.Y < -100 || ev.Message.Choice.C.Value.Y > 100), "c", "Point")
+	case ReceiveBytes:
+		why.Outside(ev.Message.Bytes.Key.Len > 4, "key", "bytes 4")
+		why.Outside(ev.Message.Bytes.Data.Len > 20, "data", "bytes up to 20")
+		why.Outside(ev.Message.Bytes.Name.Len > 12, "name", "text 12")
+		why.Outside(ev.Message.Bytes.Plain.Len > 300, "plain", "text 300")
+		why.Outside(ev.Message.Bytes.Word.Len > 5, "word", "text 5")
+		why.Outside(invalidBytes2List(&ev.Message.Bytes.Keys), "keys", "a list of at most 3 of bytes 2")
+		why.Outside(ev.Message.Bytes.Tail.Present && ev.Message.Bytes.Tail.Value.Len > 9, "tail", "bytes up to 9")
+	case ReceiveCut:
+		why.Outside(ev.Message.Cut.Line.Len > 4, "line", "text 4")
+	case CommandPut:
+		why.Outside(ev.Put.Some.Len > 6, "some", "bytes up to 6")
+		why.Outside(ev.Put.Other.Present && ev.Put.Other.Value.Len > 4, "other", "bytes 4")
 	}
+}
+
+// ReportKind says which report it is.
+type ReportKind uint8
+
+// The reports of Peer.
+const (
+	ReportLong ReportKind = iota
+)
+
+var reportKindNames = [...]string{"long"}
+
+// String returns the name as the specification has it.
+func (v ReportKind) String() string { return fsm.Name(reportKindNames[:], int(v)) }
+
+// Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
+type Report struct {
+	Kind ReportKind
+	Long LongReport // for ReportLong
+}
+
+// LongReport are the fields of report long.
+type LongReport struct {
+	Size uint16
 }
 
 // Effect is one thing that a Peer asks for.
 type Effect struct {
 	fsm.Effect
 	Message Message // for fsm.Send
+	Report  Report  // for fsm.Report
 }
 
 // Effects is the list of what one step asks for. It keeps its memory from step to step, so that a step does
@@ -98,4 +152,10 @@ func (fx *Effects) reset(from fsm.Peer) {
 func (fx *Effects) send(kind MessageKind) *Message {
 	fx.list = append(fx.list, Effect{Effect: fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}, Message: Message{Kind: kind}})
 	return &fx.list[len(fx.list)-1].Message
+}
+
+// report appends a report and returns it for its fields to be set.
+func (fx *Effects) report(kind ReportKind) *Report {
+	fx.list = append(fx.list, Effect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: Report{Kind: kind}})
+	return &fx.list[len(fx.list)-1].Report
 }

@@ -23,12 +23,19 @@ var (
 
 // NewPeerRunner makes a runner with a machine in its initial state.
 func NewPeerRunner() *PeerRunner {
-	return &PeerRunner{Machine: NewPeer(), effects: Effects{list: make([]Effect, 0, 1)}}
+	return &PeerRunner{Machine: NewPeer(), effects: Effects{list: make([]Effect, 0, 2)}}
 }
 
 // Go gives the command go. Refused means that it is not available now.
 func (r *PeerRunner) Go() fsm.Result {
 	r.event.Kind = CommandGo
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
+// Put gives the command put. Refused means that it is not available now.
+func (r *PeerRunner) Put(some BytesUpTo6, other Optional[Bytes4]) fsm.Result {
+	r.event.Kind = CommandPut
+	r.event.Put = PutCommand{Some: some, Other: other}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -40,8 +47,17 @@ func (r *PeerRunner) Command(text string) (fsm.Result, error) {
 	switch name := s.Name(); name {
 	case "go":
 		give = r.Go
+	case "put":
+		var c PutCommand
+		c.Some, _ = NewBytesUpTo6(s.Open('{').Field("some").Text(6))
+		if !s.Field("other").None() {
+			c.Other.Value, _ = NewBytes4(s.Text(4))
+			c.Other.Present = true
+		}
+		s.Close('}')
+		give = func() fsm.Result { return r.Put(c.Some, c.Other) }
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "go")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "go", "put")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -129,6 +145,9 @@ func (r *PeerRunner) Effect(i int) fsm.Effect { return r.effects.list[i].Effect 
 // Message returns the message of the Send effect i of the last step. It holds until the next step.
 func (r *PeerRunner) Message(i int) *Message { return &r.effects.list[i].Message }
 
+// Report returns the report of the Report effect i of the last step. It holds until the next step.
+func (r *PeerRunner) Report(i int) *Report { return &r.effects.list[i].Report }
+
 // Event returns the last event. It holds until the next one.
 func (r *PeerRunner) Event() *Event { return &r.event }
 
@@ -143,7 +162,15 @@ func (r *PeerRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *PeerRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
-	case ReceiveAttributes, ReceiveFlags, ReceiveQuery, ReceiveChoice, ReceiveEnd:
+	case CommandPut:
+		b = wire.AppendText(b, "put{some: ", r.event.Put.Some.String(), int(r.event.Put.Some.Len) > len(r.event.Put.Some.Data))
+		if r.event.Put.Other.Present {
+			b = wire.AppendText(b, ", other: ", r.event.Put.Other.Value.String(), int(r.event.Put.Other.Value.Len) > len(r.event.Put.Other.Value.Data))
+		} else {
+			b = append(b, ", other: none"...)
+		}
+		return append(b, '}')
+	case ReceiveAttributes, ReceiveFlags, ReceiveQuery, ReceiveChoice, ReceiveBytes, ReceiveCut, ReceiveEnd:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -156,6 +183,13 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 	switch e.Kind {
 	case fsm.Send:
 		b = appendMessage(append(b, ' '), &e.Message)
+	case fsm.Report:
+		switch e.Report.Kind {
+		case ReportLong:
+			b = wire.AppendInt(b, " long{size: ", int64(e.Report.Long.Size))
+			return append(b, '}')
+		}
+		b = wire.AppendWord(b, " ", e.Report.Kind.String())
 	}
 	return b
 }
@@ -182,21 +216,28 @@ var info = fsm.Info{
 	Hash:     hash,
 	States:   []string{"idle"},
 	Final:    []bool{false},
-	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "END"},
-	Commands: []string{"go"},
-	Reports:  []string{},
+	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "END"},
+	Commands: []string{"go", "put"},
+	Reports:  []string{"long"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 65, Col: 18},
-		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 65, Col: 40},
-		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 65, Col: 52},
-		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 65, Col: 59},
-		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 65, Col: 66},
-		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 65, Col: 74},
+		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 90, Col: 13},
+		{Name: "idle put/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 92, Col: 13},
+		{Name: "idle put/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 94, Col: 13},
+		{Name: "idle put/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 96, Col: 13},
+		{Name: "idle BYTES/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 100, Col: 13},
+		{Name: "idle BYTES/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 102, Col: 13},
+		{Name: "idle BYTES/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 104, Col: 13},
+		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 18},
+		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 30},
+		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 37},
+		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 44},
+		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 52},
+		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 57},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
-	MaxEffects: 1,
+	MaxEffects: 2,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -204,10 +245,10 @@ var info = fsm.Info{
 
 // What each state handles or ignores.
 var legal = [...]string{
-	StateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, END, go",
+	StateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, END, go, put",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var handles = [][]uint16{
-	StateIdle: {CommandGo: 1},
+	StateIdle: {ReceiveBytes: 5, CommandGo: 1, CommandPut: 2},
 }

@@ -64,6 +64,22 @@ func appendMessage(b []byte, m *Message) []byte {
 			b = append(b, ", c: none"...)
 		}
 		return append(b, '}')
+	case MessageBytes:
+		b = wire.AppendText(b, "BYTES{key: ", m.Bytes.Key.String(), int(m.Bytes.Key.Len) > len(m.Bytes.Key.Data))
+		b = wire.AppendText(b, ", data: ", m.Bytes.Data.String(), int(m.Bytes.Data.Len) > len(m.Bytes.Data.Data))
+		b = wire.AppendText(b, ", name: ", m.Bytes.Name.String(), int(m.Bytes.Name.Len) > len(m.Bytes.Name.Data))
+		b = wire.AppendText(b, ", plain: ", m.Bytes.Plain.String(), int(m.Bytes.Plain.Len) > len(m.Bytes.Plain.Data))
+		b = wire.AppendText(b, ", word: ", m.Bytes.Word.String(), int(m.Bytes.Word.Len) > len(m.Bytes.Word.Data))
+		b = appendBytes2List(append(b, ", keys: "...), &m.Bytes.Keys)
+		if m.Bytes.Tail.Present {
+			b = wire.AppendText(b, ", tail: ", m.Bytes.Tail.Value.String(), int(m.Bytes.Tail.Value.Len) > len(m.Bytes.Tail.Value.Data))
+		} else {
+			b = append(b, ", tail: none"...)
+		}
+		return append(b, '}')
+	case MessageCut:
+		b = wire.AppendText(b, "CUT{line: ", m.Cut.Line.String(), int(m.Cut.Line.Len) > len(m.Cut.Line.Data))
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }
@@ -71,7 +87,11 @@ func appendMessage(b []byte, m *Message) []byte {
 // appendPeer appends the machine's state, parameters, variables, timers and parts.
 func appendPeer(b []byte, m *Peer) []byte {
 	b = append(b, m.State.String()...)
-	return b
+	b = wire.AppendText(b, "{own: ", m.Own.String(), int(m.Own.Len) > len(m.Own.Data))
+	b = wire.AppendText(b, ", held: ", m.Held.String(), int(m.Held.Len) > len(m.Held.Data))
+	b = wire.AppendText(b, ", seen: ", m.Seen.String(), int(m.Seen.Len) > len(m.Seen.Data))
+	b = wire.AppendInt(b, ", size: ", int64(m.Size))
+	return append(b, '}')
 }
 
 func appendAttributeList(b []byte, v *AttributeList) []byte {
@@ -121,6 +141,18 @@ func appendUint8List(b []byte, v *Uint8List) []byte {
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		b = wire.Comma(b, i)
 		b = wire.AppendInt(b, "", int64(v.Items[i]))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendBytes2List(b []byte, v *Bytes2List) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendText(b, "", v.Items[i].String(), int(v.Items[i].Len) > len(v.Items[i].Data))
 	}
 	if int(v.Len) > len(v.Items) {
 		b = append(b, ", ..."...)

@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "697149f4ebce9459e265b8215ff3133db67b286355d40c46c1a2728fc4badb8a"
+const hash = "3d1d006a81287c847d9e4cb0d60feef9a7e2566053a662b35b28953fc950605b"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -155,6 +155,204 @@ func NewText300(s string) (t Text300, ok bool) {
 // String returns the text.
 func (t Text300) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
+// Bytes4 is 4 bytes; with fewer it has no encoding. Bytes of Data from Len on are 0.
+type Bytes4 struct {
+	Len  uint8
+	Data [4]byte
+}
+
+// NewBytes4 makes a Bytes4; ok is false if s has not 4 bytes.
+func NewBytes4(s string) (t Bytes4, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) == len(t.Data)
+}
+
+// String returns the bytes.
+func (t Bytes4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// bytes4Of makes a constant of the specification.
+func bytes4Of(s string) Bytes4 {
+	t, _ := NewBytes4(s)
+	return t
+}
+
+// BytesUpTo20 is at most 20 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo20 struct {
+	Len  uint8
+	Data [20]byte
+}
+
+// NewBytesUpTo20 makes a BytesUpTo20; ok is false if s is longer than 20 bytes, and it is cut then.
+func NewBytesUpTo20(s string) (t BytesUpTo20, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo20) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Text12 is a text of at most 12 bytes. Bytes of Data from Len on are 0.
+type Text12 struct {
+	Len  uint8
+	Data [12]byte
+}
+
+// NewText12 makes a Text12; ok is false if s is longer than 12 bytes, and the text is cut then.
+func NewText12(s string) (t Text12, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text12) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Text5 is a text of at most 5 bytes. Bytes of Data from Len on are 0.
+type Text5 struct {
+	Len  uint8
+	Data [5]byte
+}
+
+// NewText5 makes a Text5; ok is false if s is longer than 5 bytes, and the text is cut then.
+func NewText5(s string) (t Text5, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text5) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// text5Of makes a constant of the specification.
+func text5Of(s string) Text5 {
+	t, _ := NewText5(s)
+	return t
+}
+
+// Bytes2 is 2 bytes; with fewer it has no encoding. Bytes of Data from Len on are 0.
+type Bytes2 struct {
+	Len  uint8
+	Data [2]byte
+}
+
+// NewBytes2 makes a Bytes2; ok is false if s has not 2 bytes.
+func NewBytes2(s string) (t Bytes2, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) == len(t.Data)
+}
+
+// String returns the bytes.
+func (t Bytes2) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Bytes2List is a list of at most 3. Items from Len on are zero.
+type Bytes2List struct {
+	Len   uint8
+	Items [3]Bytes2
+}
+
+// BytesUpTo9 is at most 9 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo9 struct {
+	Len  uint8
+	Data [9]byte
+}
+
+// NewBytesUpTo9 makes a BytesUpTo9; ok is false if s is longer than 9 bytes, and it is cut then.
+func NewBytesUpTo9(s string) (t BytesUpTo9, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo9) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Text4 is a text of at most 4 bytes. Bytes of Data from Len on are 0.
+type Text4 struct {
+	Len  uint8
+	Data [4]byte
+}
+
+// NewText4 makes a Text4; ok is false if s is longer than 4 bytes, and the text is cut then.
+func NewText4(s string) (t Text4, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// BytesUpTo4 is at most 4 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo4 struct {
+	Len  uint8
+	Data [4]byte
+}
+
+// NewBytesUpTo4 makes a BytesUpTo4; ok is false if s is longer than 4 bytes, and it is cut then.
+func NewBytesUpTo4(s string) (t BytesUpTo4, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// BytesUpTo6 is at most 6 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo6 struct {
+	Len  uint8
+	Data [6]byte
+}
+
+// NewBytesUpTo6 makes a BytesUpTo6; ok is false if s is longer than 6 bytes, and it is cut then.
+func NewBytesUpTo6(s string) (t BytesUpTo6, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo6) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// fitBytesUpTo6ToBytes4 converts a value; false if it does not fit.
+func fitBytesUpTo6ToBytes4(v *BytesUpTo6) (r Bytes4, ok bool) {
+	if int(v.Len) > len(r.Data) {
+		return r, false
+	}
+	r.Len = uint8(copy(r.Data[:], v.Data[:v.Len]))
+	return r, true
+}
+
+// fitBytesUpTo6ToBytesUpTo4 converts a value; false if it does not fit.
+func fitBytesUpTo6ToBytesUpTo4(v *BytesUpTo6) (r BytesUpTo4, ok bool) {
+	if int(v.Len) > len(r.Data) {
+		return r, false
+	}
+	r.Len = uint8(copy(r.Data[:], v.Data[:v.Len]))
+	return r, true
+}
+
+// fitBytesUpTo4ToBytesUpTo20 converts a value; false if it does not fit.
+func fitBytesUpTo4ToBytesUpTo20(v *BytesUpTo4) (r BytesUpTo20, ok bool) {
+	if int(v.Len) > len(r.Data) {
+		return r, false
+	}
+	r.Len = uint8(copy(r.Data[:], v.Data[:v.Len]))
+	return r, true
+}
+
+// fitText12ToText300 converts a value; false if it does not fit.
+func fitText12ToText300(v *Text12) (r Text300, ok bool) {
+	if int(v.Len) > len(r.Data) {
+		return r, false
+	}
+	r.Len = uint16(copy(r.Data[:], v.Data[:v.Len]))
+	return r, true
+}
+
+// fitBytes4ToBytesUpTo6 converts a value; false if it does not fit.
+func fitBytes4ToBytesUpTo6(v *Bytes4) (r BytesUpTo6, ok bool) {
+	if int(v.Len) > len(r.Data) {
+		return r, false
+	}
+	r.Len = uint8(copy(r.Data[:], v.Data[:v.Len]))
+	return r, true
+}
+
 // invalidAttributeList reports whether some element is none of its type.
 func invalidAttributeList(v *AttributeList) bool {
 	if int(v.Len) > len(v.Items) {
@@ -189,6 +387,19 @@ func invalidUint16List(v *Uint16List) bool {
 // invalidUint8List reports whether some element is none of its type.
 func invalidUint8List(v *Uint8List) bool {
 	return int(v.Len) > len(v.Items)
+}
+
+// invalidBytes2List reports whether some element is none of its type.
+func invalidBytes2List(v *Bytes2List) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Len > 2 {
+			return true
+		}
+	}
+	return false
 }
 
 // invalidText15List reports whether some element is none of its type.

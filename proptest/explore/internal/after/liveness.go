@@ -117,7 +117,7 @@ func NewLiveGraph(s *search.Search, i int, faults bool) *liveGraph {
 	if claim.Fair == api.StrongMessages {
 		for k := range e.Chans { // the search has met all messages
 			g.messages = append(g.messages, int32(g.units))
-			g.units += e.Chans[k].Messages()
+			g.units += len(e.Chans[k].Messages())
 		}
 	}
 	if most := e.Opt.MaxBytes; most > 0 && s.Bytes()+s.Visited.N*4 > most {

@@ -242,6 +242,10 @@ type Space interface {
 	// configuration, with every message that was deliverable at it in one of them,
 	// until it returns false. The order depends on the search.
 	ForEachLocal(visit func(LocalUse) bool)
+	// Values are the distinct local values of a machine, Messages those that were ever in a channel.
+	// They must not be changed.
+	Values(proc int) []string
+	Messages(channel int) []string
 }
 
 // LocalUse is one local value, with everything that can happen at it in some reachable

@@ -47,20 +47,24 @@ func (s *Search) room() {
 	s.reserved.Store(room)
 }
 
-// fetch interns everything the missed configurations need. It is true if ids
-// no longer fit the layout.
+// fetch interns everything the missed configurations need, unless a limit ends the search before. It
+// is true if ids no longer fit the layout.
 func (s *Search) fetch(missed [][]uint64) bool {
 	e := s.Engine
 	stride := e.Lay.Stride
 	ids, rep := make([]uint32, e.Fields()), make([]uint32, e.Fields())
+	moves := 0
 	met := func(m *tables.Move) bool {
+		if moves++; moves&(1<<12-1) == 0 && s.over() {
+			return false
+		}
 		if e.Canon != nil && m.Fault == nil {
 			e.Canon.Learn(m.Next, rep)
 		}
 		return true
 	}
 	for _, t := range missed {
-		for ; len(t) > 0; t = t[stride:] {
+		for ; len(t) > 0 && !s.Stop.Load(); t = t[stride:] {
 			e.Lay.Unpack(t[:stride], ids)
 			e.Moves(ids, met)
 			for i := 0; i < len(e.Bundles); i++ {
@@ -79,6 +83,15 @@ func (s *Search) fetch(missed [][]uint64) bool {
 		w.Counts = e.Room(w.Counts)
 	}
 	return !e.Lay.Fits(e.Counts())
+}
+
+// over reports whether the search has come to a limit. A configuration with very many steps fills the
+// tables long before there are many configurations.
+func (s *Search) over() bool {
+	if most := s.Engine.Opt.MaxBytes; most > 0 && s.Bytes() > most {
+		s.Halt(fmt.Sprintf("the memory limit of %d bytes was reached", most))
+	}
+	return s.Stop.Load()
 }
 
 // divide replaces a bundle by two with half of its claims each.

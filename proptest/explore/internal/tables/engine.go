@@ -172,10 +172,11 @@ func (e *Engine) Widen() {
 func (e *Engine) Bytes() (n uint64) {
 	for i := range e.Chans {
 		c := &e.Chans[i]
-		n += c.Append.Bytes() + c.Recv.Bytes() + uint64(len(c.Words))*(64+uint64(4*c.Widest))
+		n += c.Append.Bytes() + c.Recv.Bytes() + uint64(len(c.Words))*(160+uint64(8*c.Widest)) +
+			uint64(len(c.msgs.Vals))*128
 	}
 	for i := range e.Procs {
-		n += uint64(len(e.Procs[i].Rules))*56 + uint64(len(e.Procs[i].Locals.Vals))*64
+		n += uint64(len(e.Procs[i].Rules))*56 + uint64(len(e.Procs[i].Locals.Vals))*160
 	}
 	if e.Canon != nil {
 		n += e.Canon.bytes()

@@ -269,8 +269,8 @@ func (c *channel) take(w, i uint32) uint32 {
 	return rest
 }
 
-// Messages is how many different messages have been met in the channel; their numbers are below it.
-func (c *channel) Messages() int { return len(c.msgs.Vals) }
+// Messages are the different messages that have been met in the channel, by their numbers.
+func (c *channel) Messages() []string { return c.msgs.Vals }
 
 // Deliverable returns the i-th possible delivery of w, nil after the last.
 func (c *channel) Deliverable(w, i uint32) *delivery {

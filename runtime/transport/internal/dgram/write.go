@@ -1,7 +1,6 @@
 package dgram
 
 import (
-	"errors"
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
@@ -32,12 +31,10 @@ func (l *Link[A]) Send(peer int, frame []byte) error {
 		return transport.ErrNoPeer
 	}
 	if !even {
-		return errUneven
+		return transport.ErrUneven
 	}
 	return l.write(peer, frame, to)
 }
-
-var errUneven = errors.New("the peer has sent less than this, and was not configured")
 
 func (l *Link[A]) sendAll(frame []byte) (err error) {
 	for _, to := range l.cfg.All {
@@ -50,7 +47,7 @@ func (l *Link[A]) sendAll(frame []byte) (err error) {
 	}
 	for i := range l.cfg.MaxPeers {
 		e := l.Send(i, frame)
-		if e != nil && e != transport.ErrNoPeer && e != errUneven {
+		if e != nil && e != transport.ErrNoPeer && e != transport.ErrUneven {
 			err = e
 		}
 	}

@@ -1,4 +1,6 @@
-package wire
+// Package lines composes the codec of a protocol of lines: the functions that read and write the lines of
+// its messages. It knows neither frames nor machines. Start from [Functions].
+package lines
 
 import (
 	"fmt"
@@ -14,8 +16,22 @@ import (
 // lineNames returns the names of a message's functions in a codec of lines.
 type lineNames struct{ match, encode string }
 
-// lineCodec composes the codec of a protocol of lines, with the errors that package interp documents.
-func (g *Codec) lineCodec() {
+// codec composes the functions.
+type codec struct {
+	*types.Gen
+	funcs []*gotree.Func
+}
+
+func (g *codec) add(f *gotree.Func) { g.funcs = append(g.funcs, f) }
+
+// kindCase returns the case of a message.
+func (g *codec) kindCase(i int, body ...gotree.Stmt) *gotree.Case {
+	return &gotree.Case{List: []gotree.Expr{gotree.Name{Name: g.Messages[i].Kind}}, Body: body}
+}
+
+// Functions composes the codec of a protocol of lines, with the errors that package interp documents.
+func Functions(all *types.Gen) []*gotree.Func {
+	g := &codec{Gen: all}
 	w := g.P.Wire
 	names := make([]lineNames, len(g.P.Messages))
 	for i := range names {
@@ -59,10 +75,11 @@ func DecodeMessage(b []byte, m *Message) error {
 			g.encodeLine(m, g.Messages[i], names[i].encode)
 		}
 	}
+	return g.funcs
 }
 
 // matches composes the test that line is message i, which is read into m.
-func (g *Codec) matches(i int, n lineNames, m gotree.Expr) gotree.Expr {
+func (g *codec) matches(i int, n lineNames, m gotree.Expr) gotree.Expr {
 	if g.Messages[i].Member == "" {
 		return gotree.X("string(line) == $1", gotree.Str(lineText(g.P.Messages[i])))
 	}
@@ -78,7 +95,7 @@ func lineText(m *model.Message) string {
 	return s
 }
 
-func (g *Codec) appendLines(names []lineNames) {
+func (g *codec) appendLines(names []lineNames) {
 	var failing, failed []gotree.Stmt
 	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
 	for i, m := range g.P.Messages {
@@ -118,7 +135,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 
 // notAnother composes the test for a message that accepts every line: its text must not be the line of an
 // earlier message.
-func (g *Codec) notAnother(i int, names []lineNames, b *gotree.Block) {
+func (g *codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 	if i == 0 {
 		return
 	}
@@ -141,7 +158,7 @@ func (g *Codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 }
 
 // linePlace composes the place of a field in the message's struct v.
-func (g *Codec) linePlace(mn types.MessageNames, p *model.LinePart) gotree.Expr {
+func (g *codec) linePlace(mn types.MessageNames, p *model.LinePart) gotree.Expr {
 	x := gotree.X("v.$1", mn.Fields[p.Path[0].Index])
 	for i, f := range p.Path[1:] {
 		x = gotree.X("$1.$2", x, g.Typ(p.Path[i].Type, "").Fields[f.Index])
@@ -157,7 +174,7 @@ func linePath(p *model.LinePart) string {
 	return strings.Join(names, ".")
 }
 
-func (g *Codec) matchLine(m *model.Message, mn types.MessageNames, name string) {
+func (g *codec) matchLine(m *model.Message, mn types.MessageNames, name string) {
 	var b gotree.Block
 	for i := range m.Line {
 		p := &m.Line[i]
@@ -187,13 +204,16 @@ func (g *Codec) matchLine(m *model.Message, mn types.MessageNames, name string) 
 }
 
 // lineWord composes statements that read a word into a place.
-func (g *Codec) lineWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
+func (g *codec) lineWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 	gt := g.Typ(typ, "")
 	switch typ.Kind {
 	case model.KindBytes:
 		test := gotree.X("len(word) > $1", typ.Cap)
 		if typ.Without != "" {
 			test = gotree.X("$1 || wire.BadByte(word, $2, false) >= 0", test, gotree.Str(typ.Without))
+		}
+		if bad := types.BadIn(typ, "word"); bad != nil {
+			test = gotree.X("$1 || $2 >= 0", test, bad)
 		}
 		return gotree.S(`if $1 {
 				return false
@@ -240,7 +260,7 @@ func templateText(m *model.Message) string {
 	return b.String()
 }
 
-func (g *Codec) encodeLine(m *model.Message, mn types.MessageNames, name string) {
+func (g *codec) encodeLine(m *model.Message, mn types.MessageNames, name string) {
 	var b gotree.Block
 	texts := false
 	for i := range m.Line {
@@ -272,17 +292,23 @@ func (g *Codec) encodeLine(m *model.Message, mn types.MessageNames, name string)
 			if i := wire.BadByte(text, $2, $3); i >= 0 {
 				return dst, wire.Error{Message: $4, Field: $5, Offset: len(dst) - start + i, Problem: wire.Text,
 					Value: int64(text[i])}
-			}
-			dst = append(dst, text...)`, text, gotree.Str(typ.Without), g.P.Wire.ASCII, gotree.Str(m.Name), gotree.Str(linePath(p)))
+			}`, text, gotree.Str(typ.Without), g.P.Wire.ASCII, gotree.Str(m.Name), gotree.Str(linePath(p)))
+		if bad := types.BadIn(typ, "text"); bad != nil {
+			b.P(`if i := $1; i >= 0 {
+				return dst, wire.Error{Message: $2, Field: $3, Offset: len(dst) - start + i, Problem: wire.Charset,
+					Value: int64(text[i])}
+			}`, bad, gotree.Str(m.Name), gotree.Str(linePath(p)))
+		}
+		b.P("dst = append(dst, text...)")
 	}
 	g.add(gotree.F(`func $1(dst []byte, $2 int, v *$3) ([]byte, wire.Error) {
 			$4
 			return dst, wire.Error{}
-		}`, name, used(b.List, "start"), mn.Typ, b.List))
+		}`, name, gotree.Used(b.List, "start"), mn.Typ, b.List))
 }
 
 // appendWord composes statements that append a scalar.
-func (g *Codec) appendWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
+func (g *codec) appendWord(typ *model.Type, at gotree.Expr) []gotree.Stmt {
 	switch typ.Kind {
 	case model.KindBool:
 		return gotree.S("if $1 {\ndst = append(dst, '1')\n} else {\ndst = append(dst, '0')\n}", at)

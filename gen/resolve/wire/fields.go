@@ -1,0 +1,187 @@
+package wire
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/pass"
+	"github.com/parley-go/parley/gen/resolve/types"
+)
+
+func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index int) model.WireItem {
+	if !w.place(f.Name, e, index) {
+		return nil
+	}
+	t := f.Type
+	switch {
+	case t.Kind == model.KindBytes && w.inBits:
+		w.r.Errorf("FSM076", e.Key.Span(), "a text has no bits; only scalars are parts of a number")
+		return nil
+	case t.Kind == model.KindBytes:
+		return w.text(f, e, base)
+	case t.Kind == model.KindList:
+		w.r.Errorf("FSM074", e.Key.Span(), "a list is laid out as `count %s: u16` and `each %s: [items]`",
+			f.Name, f.Name)
+		return nil
+	case t.Kind == model.KindOptional:
+		t = t.Elem
+	}
+	if word, bytes, ok := addressForm(e.Value); ok {
+		return w.address(f, t, word, bytes, e, base)
+	}
+	if !types.IsDiscrete(t) && t.Kind != model.KindOpaque && t.Kind != model.KindSet {
+		d := w.r.Errorf("FSM073", e.Key.Span(), "%s has no form on the wire as a field of its own",
+			types.Describe(f.Type))
+		if t.Kind == model.KindRecord && f.Type == t && f.Name != "" && len(t.Fields) > 0 {
+			d.With("name its fields, each by an item: `" + f.Name + "." + t.Fields[0].Name + ": …`")
+		}
+		return nil
+	}
+	var extra []string
+	if f.Type.Kind == model.KindOptional {
+		extra = []string{"none"}
+	}
+	form, ok := w.form(e.Value, extra...)
+	if !ok {
+		return nil
+	}
+	if form.Signed && t.Kind != model.KindInt {
+		w.r.Errorf("FSM073", form.n.Span(), "%s has no sign", types.Describe(t)).With("write an unsigned width")
+		return nil
+	}
+	item := &model.WireInt{WireBase: base, Field: f, Number: form.Number}
+	if extra != nil && !w.none(item, t, e) {
+		return nil
+	}
+	if lo, hi := codeRange(t); t.Kind == model.KindSet && !fits(lo, hi, form.Number) {
+		w.r.Errorf("FSM073", form.n.Span(), "%s has %d possible values, one bit for each, which do not fit "+
+			"into %s", types.Describe(t), t.Elem.Count(), describe(form.Number)).
+			See(f.Span, "declared here")
+		return nil
+	} else if !fits(lo, hi, form.Number) || t.Kind == model.KindOpaque && t.Bits > form.Bits {
+		d := w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %s",
+			types.Describe(t), lo, hi, describe(form.Number)).
+			See(f.Span, "declared here")
+		if lo < 0 && !form.Signed {
+			d.With("negative numbers need a signed width: i8, i16, i32, zigzag, …")
+		}
+		return nil
+	}
+	w.growBy(form.Number)
+	return item
+}
+
+func hasCode(t *model.Type, v int64) bool {
+	if t.Kind == model.KindEnum {
+		for _, c := range t.Codes {
+			if c == v {
+				return true
+			}
+		}
+		return false
+	}
+	lo, hi := codeRange(t)
+	return v >= lo && v <= hi
+}
+
+func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.WireItem {
+	b := &model.WireBytes{WireBase: base, Field: f}
+	name := f.Name
+	if name == "" {
+		name = e.Key.Text // `item`
+	}
+	as := e.Value
+	if as.Kind == ast.Map {
+		if !w.onlyKeys(as, []string{"as", "cut"}) {
+			return nil
+		}
+		b.Cut = pass.IsTrue(as.Get("cut"))
+		as = as.Get("as")
+	}
+	form := ""
+	if as != nil {
+		form = as.Text
+	}
+	limit := int64(f.Type.Cap)
+	switch {
+	case f.Type.Exact && form != "whole":
+		w.r.Errorf("FSM076", e.Value.Span(), "%s always has %d bytes, so nothing says where it ends",
+			diag.Quote(name), limit).With("write `"+name+": whole`, or give it the type `bytes up to "+
+			strconv.FormatInt(limit, 10)+"`").See(f.Span, "declared here")
+		return nil
+	case f.Type.Binary && form == "nul":
+		w.r.Errorf("FSM074", e.Value.Span(), "bytes can be 0 themselves, so no 0 can end %s", diag.Quote(name)).
+			With("write counted, rest or whole; or give it the type `text " + strconv.FormatInt(limit, 10) + "`")
+		return nil
+	case b.Cut && f.Type.Charset == "utf8":
+		w.r.Errorf("FSM074", e.Value.Span(), "a cut can fall within a character, which is no utf8 then").
+			See(f.Span, "declared here")
+		return nil
+	}
+	switch form {
+	case "nul":
+		b.Nul = true
+		w.grow(0, limit+1)
+	case "counted":
+		b.Count = true
+		if w.counted[name] == nil {
+			w.r.Errorf("FSM074", e.Key.Span(), "the text %s has no count before it", diag.Quote(name)).
+				With("add an item `count " + name + ": u8`, or end the text with a zero byte: `" + name + ": nul`")
+			return nil
+		}
+		w.grow(0, limit)
+	case "whole":
+		b.Whole = true
+		w.grow(limit, limit)
+	case "rest":
+		if w.nested && !w.region {
+			w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame")
+			return nil
+		}
+		b.Rest, w.rest = true, true
+		w.grow(0, limit)
+	default:
+		w.r.Errorf("FSM076", e.Value.Span(), "a text or bytes is written as nul, counted, rest or whole")
+		return nil
+	}
+	if !b.Count && w.counted[name] != nil {
+		w.r.Errorf("FSM074", e.Key.Span(), "%s is counted and also %s", diag.Quote(name), form)
+	}
+	return b
+}
+
+// addressForm reads `address 6`.
+func addressForm(n *ast.Node) (word *ast.Node, bytes string, ok bool) {
+	if n.Kind == ast.Map {
+		n = n.Get("as")
+	}
+	if n == nil || n.Kind != ast.Scalar {
+		return nil, "", false
+	}
+	first, rest, _ := strings.Cut(n.Text, " ")
+	return n, strings.TrimSpace(rest), first == "address"
+}
+
+func (w *writer) address(f *model.Field, t *model.Type, word *ast.Node, bytes string, e ast.Entry,
+	base model.WireBase) model.WireItem {
+	n, err := strconv.Atoi(bytes)
+	switch {
+	case e.Value.Kind == ast.Map && !w.onlyKeys(e.Value, []string{"as"}):
+		return nil
+	case err != nil || n < 1 || n > 32:
+		w.r.Errorf("FSM076", word.Span(), "an address has a size of 1 to 32 bytes").With("address 6")
+		return nil
+	case t.Kind != model.KindNode:
+		w.r.Errorf("FSM073", e.Key.Span(), "only an instance has an address; %s is %s",
+			diag.Quote(e.Key.Text), types.Describe(f.Type))
+		return nil
+	case !w.nested && w.min != w.max:
+		w.r.Errorf("FSM074", e.Key.Span(), "an address stands at a fixed place, behind items of fixed sizes")
+		return nil
+	}
+	w.grow(int64(n), int64(n))
+	return &model.WireAddress{WireBase: base, Field: f, Bytes: n}
+}
