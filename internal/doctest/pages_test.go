@@ -66,7 +66,7 @@ func TestPages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	bin, c := t.TempDir(), &checkout{dir: t.TempDir(), files: map[string]fs.FileInfo{}}
+	bin, c := t.TempDir(), &checkout{root: root, dir: t.TempDir(), files: map[string]fs.FileInfo{}}
 	built := false
 	for _, page := range append([]string{filepath.Join(root, "README.md")}, pages...) {
 		data, err := os.ReadFile(page)
@@ -203,7 +203,7 @@ func runCommand(t *testing.T, dir, bin string, c Command) string {
 // checkout is a copy of the repository in which the commands of a page may write. Pages use it one
 // after the other: mending it takes hardly any time, unlike a copy.
 type checkout struct {
-	dir string
+	root, dir string
 	// files are those that were copied, with what they look like untouched.
 	files map[string]fs.FileInfo
 }
@@ -218,7 +218,7 @@ func (c *checkout) mend() error {
 		}
 		name, _ := filepath.Rel(c.dir, path)
 		if d.IsDir() {
-			info, err := os.Stat(filepath.Join(root, name))
+			info, err := os.Stat(filepath.Join(c.root, name))
 			if err == nil && info.IsDir() && name != ".git" && name != "bin" {
 				return nil
 			}
@@ -239,14 +239,14 @@ func (c *checkout) mend() error {
 	if err != nil {
 		return err
 	}
-	return filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	return filepath.WalkDir(c.root, func(path string, d fs.DirEntry, err error) error {
 		if errors.Is(err, fs.ErrNotExist) {
 			return nil // a temporary file of another process
 		}
 		if err != nil {
 			return err
 		}
-		name, _ := filepath.Rel(root, path)
+		name, _ := filepath.Rel(c.root, path)
 		switch {
 		case d.IsDir() && (name == ".git" || name == "bin"):
 			return filepath.SkipDir
@@ -273,7 +273,19 @@ func (c *checkout) mend() error {
 
 // TestMend holds that a page finds the repository as it is, whatever the page before did.
 func TestMend(t *testing.T) {
-	c := &checkout{dir: t.TempDir(), files: map[string]fs.FileInfo{}}
+	c := &checkout{root: t.TempDir(), dir: t.TempDir(), files: map[string]fs.FileInfo{}}
+	for _, name := range []string{"README.md", "go.mod", "docs/LANGUAGE.md", "specs/ready/spec.yaml"} {
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			err = os.MkdirAll(filepath.Dir(filepath.Join(c.root, name)), 0o755)
+		}
+		if err == nil {
+			err = os.WriteFile(filepath.Join(c.root, name), text, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 	if err := c.mend(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/parley-go/parley/gen/dissect"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/trace"
 )
 
@@ -109,9 +110,9 @@ func compareTexts(t *testing.T, got, want []string) {
 }
 
 // TestDissectorOfRandomFrames makes frames at random: over TCP they are cut into segments anywhere,
-// over UDP some are damaged.
+// over UDP some are damaged. With PARLEY_LONG=1 it takes all of these protocols, else a third.
 func TestDissectorOfRandomFrames(t *testing.T) {
-	for _, x := range []struct{ file, transport string }{
+	for i, x := range []struct{ file, transport string }{
 		{"specs/netplay/spec.yaml", "tcp"}, {"specs/lobby/spec.yaml", "tcp"}, {"specs/clock/spec.yaml", "tcp"},
 		{"specs/connection/spec.yaml", "tcp"}, {"specs/registration/spec.yaml", "tcp"},
 		{"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},
@@ -120,6 +121,9 @@ func TestDissectorOfRandomFrames(t *testing.T) {
 		{"specs/library/dns/spec.yaml", "udp"},
 		{"proptest/conform/testdata/numbers/spec.yaml", "udp"}, {"proptest/conform/testdata/numbers/spec.yaml", "tcp"},
 	} {
+		if !race.Some(i, 3) {
+			continue // a start of tshark takes half a second
+		}
 		t.Run(x.file, func(t *testing.T) {
 			p, list := compile.Load("../../../"+x.file, compile.Options{})
 			if p == nil {

@@ -60,7 +60,11 @@ func (l impaired) Self() int { return l.self }
 // to come to an end where the players of each game agree on who is where; and one who comes then
 // gets a slot, unless a game is full. PARLEY_SIM_SEED repeats one run.
 func TestFaults(t *testing.T) {
-	first, runs := uint64(1), uint64(40)
+	t.Parallel()
+	first, runs := uint64(1), uint64(12)
+	if os.Getenv("PARLEY_LONG") != "" {
+		runs = 40
+	}
 	if s := os.Getenv("PARLEY_SIM_SEED"); s != "" {
 		first, _ = strconv.ParseUint(s, 10, 64)
 		runs = 1

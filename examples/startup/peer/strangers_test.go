@@ -118,6 +118,7 @@ func (w *town) dead(peers ...*Peer) (places, slots int) {
 // Whatever strangers send, from whatever addresses, a newcomer gets into the game, and who plays is
 // not disturbed; a minute later nobody has a place who is not there.
 func TestFloods(t *testing.T) {
+	t.Parallel()
 	for name, frame := range map[string]func(own mem.Address) []byte{
 		"junk":     func(mem.Address) []byte { return []byte{7} },
 		"half":     func(own mem.Address) []byte { return connect(own)[:300] },
