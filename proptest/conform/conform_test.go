@@ -17,7 +17,7 @@ import (
 
 // maxSearched is how many configurations of a check are searched for local
 // values. With the race detector, which finds nothing in values, few will do.
-var maxSearched = map[bool]uint64{false: uint64(race.Draws(1<<9, 1<<20)), true: 1 << 12}[race.Enabled]
+var maxSearched = map[bool]uint64{false: 1 << 9, true: 1 << 20}[race.Nightly() && !race.Enabled]
 
 // maxCrossed is how many local values of a check are given every event, also those
 // that cannot happen there.
@@ -112,7 +112,7 @@ func explored(t *testing.T, walks map[string]*walk, p *model.Protocol, name stri
 		system := *s.System
 		system.Claims = nil // only what is reached matters here
 		most := maxSearched
-		if c.HasHostile() && !race.Long() {
+		if c.HasHostile() && !race.Nightly() {
 			most /= 64 // a thousand steps in each, nearly all of the hostile instance
 		}
 		res, err := explore.Run(t.Context(), &system,

@@ -51,7 +51,10 @@ func TestCounterexamples(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			o := explore.Options{MaxConfigurations: uint64(race.Draws(1_500, 200_000))}
+			o := explore.Options{MaxConfigurations: 1_500}
+			if race.Nightly() {
+				o.MaxConfigurations = 200_000
+			}
 			report, err := s.Run(context.Background(), o, full)
 			if err != nil {
 				t.Fatal(err)

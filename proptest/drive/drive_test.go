@@ -26,8 +26,8 @@ func draws(otherwise int) int {
 	return otherwise
 }
 
-// whole reports whether a test takes all checks of the specifications, and not a third of them.
-func whole() bool { return race.Long() || os.Getenv("PARLEY_DRAWS") != "" }
+// allChecks reports whether a test takes all checks of the specifications, and not a third of them.
+func allChecks() bool { return race.Long() || os.Getenv("PARLEY_DRAWS") != "" }
 
 // plan is a run that has not been carried out yet: its setting, and which of the possible things
 // happens each time.

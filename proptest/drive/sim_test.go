@@ -313,7 +313,7 @@ func simulated(seed uint64) (f *follower, err error) {
 
 // TestSimulated draws specifications and simulated runs. Each must be a run of the world.
 func TestSimulated(t *testing.T) {
-	lines, over, returns, runs := 0, 0, 0, draws(race.Draws(500, 2000))
+	lines, over, returns, runs := 0, 0, 0, draws(race.Draws(300, 1000))
 	for seed := range runs {
 		f, err := simulated(uint64(seed))
 		if err != nil {

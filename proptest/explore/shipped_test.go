@@ -33,7 +33,7 @@ func TestReachableOfShippedChecks(t *testing.T) {
 			continue
 		}
 		for _, c := range p.Checks {
-			if c.HasHostile() && !race.Long() {
+			if c.HasHostile() && !race.Nightly() {
 				continue // the steps of whoever sends anything take most of the time
 			}
 			states := func(c *model.Claim) bool { return c.Kind == model.Reachable }
@@ -49,7 +49,10 @@ func TestReachableOfShippedChecks(t *testing.T) {
 				continue
 			}
 			for _, c := range p.Checks {
-				opt := explore.Options{Workers: 1, MaxConfigurations: uint64(race.Draws(3000, 30000)), KeepGoing: true}
+				opt := explore.Options{Workers: 1, MaxConfigurations: 3000, KeepGoing: true}
+				if race.Nightly() {
+					opt.MaxConfigurations = 30000
+				}
 				run := func() string {
 					s, err := check.New(p, c)
 					if err != nil {
@@ -81,7 +84,7 @@ func TestReachableOfShippedChecks(t *testing.T) {
 			}
 		}
 	}
-	if compared < race.Draws(3, 20) {
+	if compared < race.Draws(3, 15) {
 		t.Errorf("only %d checks were compared", compared)
 	}
 	t.Log(compared, "checks")

@@ -9,6 +9,9 @@ import (
 // Without it the tests of the whole module end within two minutes on two processors.
 func Long() bool { return os.Getenv("PARLEY_LONG") != "" }
 
+// Nightly reports whether tests may take hours: PARLEY_LONG is "all", as in .ci/nightly.
+func Nightly() bool { return os.Getenv("PARLEY_LONG") == "all" }
+
 // Draws returns how much a random test tries: few, or all if tests have all the time they want.
 func Draws(few, all int) int {
 	if Long() {

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"fmt"
+	"os"
 	"testing"
 	"time"
 
@@ -204,8 +205,12 @@ func TestForgetfulIsFound(t *testing.T) {
 }
 
 func TestStartup(t *testing.T) {
+	n := 150
+	if os.Getenv("PARLEY_LONG") != "" {
+		n = 500
+	}
 	for _, starters := range []int{3, 4, 5, 6} {
-		sum := startupScenario(starters).Campaign(t, runs(500))
+		sum := startupScenario(starters).Campaign(t, runs(n))
 		if s := sum.Stats; s.Lost == 0 || s.Cut == 0 || s.Delayed == 0 || s.Duplicated == 0 || s.Reordered == 0 {
 			t.Errorf("the runs met no faults: %+v", sum)
 		}
