@@ -95,6 +95,9 @@ func proveCommand() *cobra.Command {
 	return c
 }
 
+// errTimeUp is why a search ends that has come to --timeout.
+var errTimeUp = errors.New("the time was up (--timeout gives more)")
+
 func (o *proveFlags) parse() error {
 	o.o.Lift = prove.Lift(o.lift)
 	switch o.o.Lift {
@@ -122,7 +125,7 @@ func loadFor(file string, stderr io.Writer) func(check string) (*model.Protocol,
 func runProve(ctx context.Context, cmd *cobra.Command, file string, o *proveFlags) error {
 	if o.timeout > 0 {
 		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, o.timeout)
+		ctx, cancel = context.WithTimeoutCause(ctx, o.timeout, errTimeUp)
 		defer cancel()
 	}
 	load := loadFor(file, cmd.ErrOrStderr())

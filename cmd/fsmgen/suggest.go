@@ -68,7 +68,7 @@ func suggestCommand() *cobra.Command {
 }
 
 func runSuggest(ctx context.Context, cmd *cobra.Command, file string, o *suggestFlags) error {
-	ctx, cancel := context.WithTimeout(ctx, o.timeout)
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeUp)
 	defer cancel()
 	r, err := suggest.Search(ctx, file, o.o)
 	var wrong *suggest.Errors

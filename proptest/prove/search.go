@@ -92,10 +92,11 @@ func (s *search) run(ctx context.Context, limit int) string {
 	conf := make([]int32, s.width)
 	for n := int32(0); int(n)*s.width < len(s.confs) && s.full == nil; n++ {
 		if n&1023 == 0 && ctx.Err() != nil {
-			return "the time was up"
+			return context.Cause(ctx).Error()
 		}
 		if len(s.parent) > limit {
-			return fmt.Sprintf("more than %s", diag.Counted(limit, "collapsed configuration"))
+			return fmt.Sprintf("more than %s (--max-configurations gives more)",
+				diag.Counted(limit, "collapsed configuration"))
 		}
 		copy(conf, s.confs[int(n)*s.width:])
 		s.expand(conf, n)

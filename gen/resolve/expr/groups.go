@@ -49,7 +49,9 @@ func (s *Resolver) instanceIndex(g *convert.Group, args []syntax.Node, at diag.S
 	}
 	if v < g.Lo || v > g.Hi {
 		s.Errorf("FSM029", args[0].Pos(), "%s has the instances %d to %d, not %d",
-			diag.Quote(g.Name), g.Lo, g.Hi, v)
+			diag.Quote(g.Name), g.Lo, g.Hi, v).
+			With("give the group more instances, or name one that it has: with --set, too, there must be as many " +
+				"as each check names")
 		return nil
 	}
 	return g.All[v-g.Lo]
