@@ -3,6 +3,7 @@ package golang
 import (
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -42,8 +43,44 @@ func (g *gen) runnerFile(r *types.Machine) *jen.File {
 	funcs(f, g.eventMethods(r))
 	funcs(f, g.effectAccess(r))
 	funcs(f, g.renderMethods(r))
+	g.handlers(f, r)
 	g.info(f, r)
 	return f
+}
+
+// handlers declares a struct with a function for each report, and the method that calls them.
+func (g *gen) handlers(f *jen.File, r *types.Machine) {
+	if len(r.Reports) == 0 {
+		return
+	}
+	name := g.Top.Take(r.Typ + "Handlers")
+	var members []jen.Code
+	var cases []*gotree.Case
+	for _, n := range r.Reports {
+		member := strings.TrimPrefix(n.Kind, r.Prefix+"Report")
+		if member == "OnReport" { // the method's name
+			member += "Handler"
+		}
+		typ, call := jen.Func().Params(), gotree.X("h.$1()", member)
+		if n.Member != "" {
+			typ = jen.Func().Params(jen.Id(n.Typ))
+			call = gotree.X("h.$1(r.Report(i).$2)", member, n.Member)
+		}
+		x := jen.Id(member).Add(typ)
+		if n.R.Doc != "" {
+			x.Comment(base.Sentence(n.R.Doc))
+		}
+		members = append(members, x)
+		cases = append(cases, when(gotree.S("if h.$1 != nil {\n$2\n}", member, call), n.Kind))
+	}
+	f.Line()
+	f.Comment(base.Comment(name, "has a function for each report of a "+r.Typ+"; those that are nil are not called."))
+	f.Type().Id(name).Struct(members...)
+	report := gotree.F("func (h *$1) OnReport(r *$2, i int) {\n$3\n}", name, r.Runner,
+		choice(gotree.X("r.Report(i).Kind"), cases))
+	report.Doc = base.Comment("OnReport", "calls the function for effect i of r's last step, which is a report. "+
+		"It is for driver.Options and package play.")
+	funcs(f, []*gotree.Func{report})
 }
 
 // method composes a method of a runner. The template has the rest of its signature, and its body; $1 is

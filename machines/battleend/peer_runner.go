@@ -247,6 +247,57 @@ func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Ma
 // AppendLegal implements fsm.Runner.
 func (r *PeerRunner) AppendLegal(b []byte) []byte { return append(b, legal[r.Machine.State]...) }
 
+// PeerHandlers has a function for each report of a Peer; those that are nil are not called.
+type PeerHandlers struct {
+	Begun         func()                    // the frames begin.
+	HeardChecksum func(HeardChecksumReport) // what the other side said of a frame.
+	HeardInput    func(HeardInputReport)    // the other side's next input.
+	Simulate      func(SimulateReport)      // run this frame with the next input of either side.
+	OutOfStep     func(OutOfStepReport)     // the two checksums of this frame differ or one is missing.
+	Ending        func()                    // both sides have seen the end; the last frame is being agreed on.
+	CatchingUp    func(CatchingUpReport)    // this is the last frame of the battle.
+	Ended         func()                    // both sides have played the last frame.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *PeerHandlers) OnReport(r *PeerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ReportBegun:
+		if h.Begun != nil {
+			h.Begun()
+		}
+	case ReportHeardChecksum:
+		if h.HeardChecksum != nil {
+			h.HeardChecksum(r.Report(i).HeardChecksum)
+		}
+	case ReportHeardInput:
+		if h.HeardInput != nil {
+			h.HeardInput(r.Report(i).HeardInput)
+		}
+	case ReportSimulate:
+		if h.Simulate != nil {
+			h.Simulate(r.Report(i).Simulate)
+		}
+	case ReportOutOfStep:
+		if h.OutOfStep != nil {
+			h.OutOfStep(r.Report(i).OutOfStep)
+		}
+	case ReportEnding:
+		if h.Ending != nil {
+			h.Ending()
+		}
+	case ReportCatchingUp:
+		if h.CatchingUp != nil {
+			h.CatchingUp(r.Report(i).CatchingUp)
+		}
+	case ReportEnded:
+		if h.Ended != nil {
+			h.Ended()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *PeerRunner) Info() *fsm.Info { return &info }
 

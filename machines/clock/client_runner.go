@@ -213,6 +213,27 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 	return append(b, clientLegal[r.Machine.State]...)
 }
 
+// ClientHandlers has a function for each report of a Client; those that are nil are not called.
+type ClientHandlers struct {
+	Synced func(ClientSyncedReport) // a round is over: the clock was so far behind, and now is at most so wrong.
+	Time   func(ClientTimeReport)   // answers read.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
+	switch r.Report(i).Kind {
+	case ClientReportSynced:
+		if h.Synced != nil {
+			h.Synced(r.Report(i).Synced)
+		}
+	case ClientReportTime:
+		if h.Time != nil {
+			h.Time(r.Report(i).Time)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ClientRunner) Info() *fsm.Info { return &clientInfo }
 

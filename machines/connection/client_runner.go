@@ -266,6 +266,67 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 	return append(b, clientLegal[r.Machine.State]...)
 }
 
+// ClientHandlers has a function for each report of a Client; those that are nil are not called.
+type ClientHandlers struct {
+	Reached      func()                     // the link is there.
+	Phase        func(ClientPhaseReport)    // onConnect: the program's phase begins.
+	Rate         func(ClientRateReport)     // is to be sent at most.
+	Connected    func()                     // packets flow.
+	Failed       func(ClientFailedReport)   // onConnectFailure.
+	Received     func(ClientReceivedReport) // onReceive.
+	TimeOut      func()                     // onTimeout: nothing was heard for a while.
+	Exited       func()                     // onExit: the other side has left.
+	Failure      func()                     // onFailure: the link has broken.
+	Disconnected func()                     // onDisconnect: this is the last event.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
+	switch r.Report(i).Kind {
+	case ClientReportReached:
+		if h.Reached != nil {
+			h.Reached()
+		}
+	case ClientReportPhase:
+		if h.Phase != nil {
+			h.Phase(r.Report(i).Phase)
+		}
+	case ClientReportRate:
+		if h.Rate != nil {
+			h.Rate(r.Report(i).Rate)
+		}
+	case ClientReportConnected:
+		if h.Connected != nil {
+			h.Connected()
+		}
+	case ClientReportFailed:
+		if h.Failed != nil {
+			h.Failed(r.Report(i).Failed)
+		}
+	case ClientReportReceived:
+		if h.Received != nil {
+			h.Received(r.Report(i).Received)
+		}
+	case ClientReportTimeOut:
+		if h.TimeOut != nil {
+			h.TimeOut()
+		}
+	case ClientReportExited:
+		if h.Exited != nil {
+			h.Exited()
+		}
+	case ClientReportFailure:
+		if h.Failure != nil {
+			h.Failure()
+		}
+	case ClientReportDisconnected:
+		if h.Disconnected != nil {
+			h.Disconnected()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ClientRunner) Info() *fsm.Info { return &clientInfo }
 

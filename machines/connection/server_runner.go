@@ -256,6 +256,62 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 	return append(b, serverLegal[r.Machine.State]...)
 }
 
+// ServerHandlers has a function for each report of a Server; those that are nil are not called.
+type ServerHandlers struct {
+	Phase        func(ServerPhaseReport)    // onNewConn: the program's phase begins.
+	Rate         func(ServerRateReport)     // is to be sent at most.
+	Connected    func()                     // packets flow.
+	Failed       func(ServerFailedReport)   // onListenFailure.
+	Received     func(ServerReceivedReport) // onReceive.
+	TimeOut      func()                     // onTimeout: nothing was heard for a while.
+	Exited       func()                     // onExit: the other side has left.
+	Failure      func()                     // onFailure: the link has broken.
+	Disconnected func()                     // onDisconnect: this is the last event.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ServerReportPhase:
+		if h.Phase != nil {
+			h.Phase(r.Report(i).Phase)
+		}
+	case ServerReportRate:
+		if h.Rate != nil {
+			h.Rate(r.Report(i).Rate)
+		}
+	case ServerReportConnected:
+		if h.Connected != nil {
+			h.Connected()
+		}
+	case ServerReportFailed:
+		if h.Failed != nil {
+			h.Failed(r.Report(i).Failed)
+		}
+	case ServerReportReceived:
+		if h.Received != nil {
+			h.Received(r.Report(i).Received)
+		}
+	case ServerReportTimeOut:
+		if h.TimeOut != nil {
+			h.TimeOut()
+		}
+	case ServerReportExited:
+		if h.Exited != nil {
+			h.Exited()
+		}
+	case ServerReportFailure:
+		if h.Failure != nil {
+			h.Failure()
+		}
+	case ServerReportDisconnected:
+		if h.Disconnected != nil {
+			h.Disconnected()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ServerRunner) Info() *fsm.Info { return &serverInfo }
 

@@ -339,6 +339,67 @@ func (r *PlayerRunner) AppendLegal(b []byte) []byte {
 	return append(b, playerLegal[r.Machine.State]...)
 }
 
+// PlayerHandlers has a function for each report of a Player; those that are nil are not called.
+type PlayerHandlers struct {
+	Connected func() // in the general chat.
+	Games     func(PlayerGamesReport)
+	Inside    func(PlayerInsideReport) // of a game.
+	Refused   func()                   // in no game.
+	Said      func(PlayerSaidReport)
+	Started   func() // the game has begun.
+	Acted     func(PlayerActedReport)
+	Tuned     func(PlayerTunedReport)
+	Time      func(PlayerTimeReport)
+	Outside   func() // in the general chat again.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *PlayerHandlers) OnReport(r *PlayerRunner, i int) {
+	switch r.Report(i).Kind {
+	case PlayerReportConnected:
+		if h.Connected != nil {
+			h.Connected()
+		}
+	case PlayerReportGames:
+		if h.Games != nil {
+			h.Games(r.Report(i).Games)
+		}
+	case PlayerReportInside:
+		if h.Inside != nil {
+			h.Inside(r.Report(i).Inside)
+		}
+	case PlayerReportRefused:
+		if h.Refused != nil {
+			h.Refused()
+		}
+	case PlayerReportSaid:
+		if h.Said != nil {
+			h.Said(r.Report(i).Said)
+		}
+	case PlayerReportStarted:
+		if h.Started != nil {
+			h.Started()
+		}
+	case PlayerReportActed:
+		if h.Acted != nil {
+			h.Acted(r.Report(i).Acted)
+		}
+	case PlayerReportTuned:
+		if h.Tuned != nil {
+			h.Tuned(r.Report(i).Tuned)
+		}
+	case PlayerReportTime:
+		if h.Time != nil {
+			h.Time(r.Report(i).Time)
+		}
+	case PlayerReportOutside:
+		if h.Outside != nil {
+			h.Outside()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *PlayerRunner) Info() *fsm.Info { return &playerInfo }
 

@@ -209,6 +209,27 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 	return append(b, serverLegal[r.Machine.State]...)
 }
 
+// ServerHandlers has a function for each report of a Server; those that are nil are not called.
+type ServerHandlers struct {
+	Clock   func(ServerClockReport)   // a player asks for the time.
+	Compare func(ServerCompareReport) // a player's clock is to be compared with the server's.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ServerReportClock:
+		if h.Clock != nil {
+			h.Clock(r.Report(i).Clock)
+		}
+	case ServerReportCompare:
+		if h.Compare != nil {
+			h.Compare(r.Report(i).Compare)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ServerRunner) Info() *fsm.Info { return &serverInfo }
 

@@ -256,6 +256,42 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 	return append(b, clientLegal[r.Machine.State]...)
 }
 
+// ClientHandlers has a function for each report of a Client; those that are nil are not called.
+type ClientHandlers struct {
+	Execute   func(ClientExecuteReport)   // to be done now, in this order.
+	Started   func()                      // load the game.
+	Kicked    func(ClientKickedReport)    // that player has left.
+	OutOfStep func(ClientOutOfStepReport) // the simulations of these players differ from the first one.
+	Over      func()                      // the link to the server is broken.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
+	switch r.Report(i).Kind {
+	case ClientReportExecute:
+		if h.Execute != nil {
+			h.Execute(r.Report(i).Execute)
+		}
+	case ClientReportStarted:
+		if h.Started != nil {
+			h.Started()
+		}
+	case ClientReportKicked:
+		if h.Kicked != nil {
+			h.Kicked(r.Report(i).Kicked)
+		}
+	case ClientReportOutOfStep:
+		if h.OutOfStep != nil {
+			h.OutOfStep(r.Report(i).OutOfStep)
+		}
+	case ClientReportOver:
+		if h.Over != nil {
+			h.Over()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ClientRunner) Info() *fsm.Info { return &clientInfo }
 

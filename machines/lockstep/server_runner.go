@@ -211,6 +211,27 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 	return append(b, serverLegal[r.Machine.State]...)
 }
 
+// ServerHandlers has a function for each report of a Server; those that are nil are not called.
+type ServerHandlers struct {
+	OutOfStep func(ServerOutOfStepReport) // the simulations of these clients differ from the first one.
+	Silent    func(ServerSilentReport)    // this client has sent no commands for too long.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ServerReportOutOfStep:
+		if h.OutOfStep != nil {
+			h.OutOfStep(r.Report(i).OutOfStep)
+		}
+	case ServerReportSilent:
+		if h.Silent != nil {
+			h.Silent(r.Report(i).Silent)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ServerRunner) Info() *fsm.Info { return &serverInfo }
 

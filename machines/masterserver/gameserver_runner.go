@@ -219,6 +219,37 @@ func (r *GameserverRunner) AppendLegal(b []byte) []byte {
 	return append(b, gameserverLegal[r.Machine.State]...)
 }
 
+// GameserverHandlers has a function for each report of a Gameserver; those that are nil are not called.
+type GameserverHandlers struct {
+	Refused      func() // try again later.
+	Incompatible func() // one of the two programs is too old.
+	Rejected     func() // the masterserver could not make anything of the last request.
+	Unlisted     func() // the connection to the masterserver is broken.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *GameserverHandlers) OnReport(r *GameserverRunner, i int) {
+	switch r.Report(i).Kind {
+	case GameserverReportRefused:
+		if h.Refused != nil {
+			h.Refused()
+		}
+	case GameserverReportIncompatible:
+		if h.Incompatible != nil {
+			h.Incompatible()
+		}
+	case GameserverReportRejected:
+		if h.Rejected != nil {
+			h.Rejected()
+		}
+	case GameserverReportUnlisted:
+		if h.Unlisted != nil {
+			h.Unlisted()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *GameserverRunner) Info() *fsm.Info { return &gameserverInfo }
 

@@ -167,6 +167,22 @@ func (r *MasterRunner) AppendLegal(b []byte) []byte {
 	return append(b, masterLegal[r.Machine.State]...)
 }
 
+// MasterHandlers has a function for each report of a Master; those that are nil are not called.
+type MasterHandlers struct {
+	Changed func() // the page with the list is to be written anew.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *MasterHandlers) OnReport(r *MasterRunner, i int) {
+	switch r.Report(i).Kind {
+	case MasterReportChanged:
+		if h.Changed != nil {
+			h.Changed()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *MasterRunner) Info() *fsm.Info { return &masterInfo }
 

@@ -222,6 +222,42 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 	return append(b, clientLegal[r.Machine.State]...)
 }
 
+// ClientHandlers has a function for each report of a Client; those that are nil are not called.
+type ClientHandlers struct {
+	Wanted    func()                      // the player is to be described.
+	Suggested func(ClientSuggestedReport) // the server would take this one.
+	Accepted  func(ClientAcceptedReport)  // is a player.
+	Refused   func(ClientRefusedReport)   // cannot become one.
+	Over      func()                      // the connection has broken.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
+	switch r.Report(i).Kind {
+	case ClientReportWanted:
+		if h.Wanted != nil {
+			h.Wanted()
+		}
+	case ClientReportSuggested:
+		if h.Suggested != nil {
+			h.Suggested(r.Report(i).Suggested)
+		}
+	case ClientReportAccepted:
+		if h.Accepted != nil {
+			h.Accepted(r.Report(i).Accepted)
+		}
+	case ClientReportRefused:
+		if h.Refused != nil {
+			h.Refused(r.Report(i).Refused)
+		}
+	case ClientReportOver:
+		if h.Over != nil {
+			h.Over()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ClientRunner) Info() *fsm.Info { return &clientInfo }
 

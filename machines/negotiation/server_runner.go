@@ -261,6 +261,32 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 	return append(b, serverLegal[r.Machine.State]...)
 }
 
+// ServerHandlers has a function for each report of a Server; those that are nil are not called.
+type ServerHandlers struct {
+	Judge  func(ServerJudgeReport)  // is this description right?
+	Joined func(ServerJoinedReport) // there is another player.
+	Left   func(ServerLeftReport)   // and one less.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ServerReportJudge:
+		if h.Judge != nil {
+			h.Judge(r.Report(i).Judge)
+		}
+	case ServerReportJoined:
+		if h.Joined != nil {
+			h.Joined(r.Report(i).Joined)
+		}
+	case ServerReportLeft:
+		if h.Left != nil {
+			h.Left(r.Report(i).Left)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ServerRunner) Info() *fsm.Info { return &serverInfo }
 

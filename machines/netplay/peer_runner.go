@@ -529,6 +529,122 @@ func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Ma
 // AppendLegal implements fsm.Runner.
 func (r *PeerRunner) AppendLegal(b []byte) []byte { return append(b, legal[r.Machine.State]...) }
 
+// PeerHandlers has a function for each report of a Peer; those that are nil are not called.
+type PeerHandlers struct {
+	Initialised   func()                    // both sides speak the same protocol; tell the own fleet now.
+	ShipChanged   func(ShipChangedReport)   // the other side changed a ship.
+	NameChanged   func(NameChangedReport)   // the other side changed a name.
+	Cancelled     func()                    // a change by the other side took our agreement back.
+	Confirmed     func()                    // both sides agree to both fleets.
+	MatchBegins   func(MatchBeginsReport)   // with this delay and this seed (none was told).
+	Choose        func(ChooseReport)        // who has to choose a ship.
+	OtherPicked   func(OtherPickedReport)   // the other side chose a ship.
+	BattleBegins  func()                    // frames begin.
+	HeardChecksum func(HeardChecksumReport) // what the other side said of a frame.
+	HeardInput    func(HeardInputReport)    // the other side's next input; the first one acts in frame `delay`, before it empty ones do.
+	Simulate      func(SimulateReport)      // run this frame with the next input of either side.
+	OutOfStep     func(OutOfStepReport)     // the simulations differ in this frame; the match is being reset.
+	BattleEnding  func()                    // both sides have seen a ship go.
+	LastFrame     func(LastFrameReport)     // the battle goes through this frame.
+	BattleEnded   func()                    // both sides have played the last frame.
+	MatchEnded    func()                    // a fleet is empty; back in the setup.
+	MatchReset    func(MatchResetReport)    // the match was left; back in the setup.
+	Alive         func(AliveReport)         // the other side answered a ping.
+	Back          func()                    // the other side is back in the setup, too, and hears what is said from now on.
+	Aborted       func(AbortedReport)       // the connection is closed for this reason.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *PeerHandlers) OnReport(r *PeerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ReportInitialised:
+		if h.Initialised != nil {
+			h.Initialised()
+		}
+	case ReportShipChanged:
+		if h.ShipChanged != nil {
+			h.ShipChanged(r.Report(i).ShipChanged)
+		}
+	case ReportNameChanged:
+		if h.NameChanged != nil {
+			h.NameChanged(r.Report(i).NameChanged)
+		}
+	case ReportCancelled:
+		if h.Cancelled != nil {
+			h.Cancelled()
+		}
+	case ReportConfirmed:
+		if h.Confirmed != nil {
+			h.Confirmed()
+		}
+	case ReportMatchBegins:
+		if h.MatchBegins != nil {
+			h.MatchBegins(r.Report(i).MatchBegins)
+		}
+	case ReportChoose:
+		if h.Choose != nil {
+			h.Choose(r.Report(i).Choose)
+		}
+	case ReportOtherPicked:
+		if h.OtherPicked != nil {
+			h.OtherPicked(r.Report(i).OtherPicked)
+		}
+	case ReportBattleBegins:
+		if h.BattleBegins != nil {
+			h.BattleBegins()
+		}
+	case ReportHeardChecksum:
+		if h.HeardChecksum != nil {
+			h.HeardChecksum(r.Report(i).HeardChecksum)
+		}
+	case ReportHeardInput:
+		if h.HeardInput != nil {
+			h.HeardInput(r.Report(i).HeardInput)
+		}
+	case ReportSimulate:
+		if h.Simulate != nil {
+			h.Simulate(r.Report(i).Simulate)
+		}
+	case ReportOutOfStep:
+		if h.OutOfStep != nil {
+			h.OutOfStep(r.Report(i).OutOfStep)
+		}
+	case ReportBattleEnding:
+		if h.BattleEnding != nil {
+			h.BattleEnding()
+		}
+	case ReportLastFrame:
+		if h.LastFrame != nil {
+			h.LastFrame(r.Report(i).LastFrame)
+		}
+	case ReportBattleEnded:
+		if h.BattleEnded != nil {
+			h.BattleEnded()
+		}
+	case ReportMatchEnded:
+		if h.MatchEnded != nil {
+			h.MatchEnded()
+		}
+	case ReportMatchReset:
+		if h.MatchReset != nil {
+			h.MatchReset(r.Report(i).MatchReset)
+		}
+	case ReportAlive:
+		if h.Alive != nil {
+			h.Alive(r.Report(i).Alive)
+		}
+	case ReportBack:
+		if h.Back != nil {
+			h.Back()
+		}
+	case ReportAborted:
+		if h.Aborted != nil {
+			h.Aborted(r.Report(i).Aborted)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *PeerRunner) Info() *fsm.Info { return &info }
 

@@ -236,6 +236,32 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 	return append(b, clientLegal[r.Machine.State]...)
 }
 
+// ClientHandlers has a function for each report of a Client; those that are nil are not called.
+type ClientHandlers struct {
+	Dial    func(ClientDialReport)    // a connection is wanted.
+	Servers func(ClientServersReport) // there are these.
+	Nothing func()                    // the script could not be found.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
+	switch r.Report(i).Kind {
+	case ClientReportDial:
+		if h.Dial != nil {
+			h.Dial(r.Report(i).Dial)
+		}
+	case ClientReportServers:
+		if h.Servers != nil {
+			h.Servers(r.Report(i).Servers)
+		}
+	case ClientReportNothing:
+		if h.Nothing != nil {
+			h.Nothing()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ClientRunner) Info() *fsm.Info { return &clientInfo }
 

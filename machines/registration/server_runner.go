@@ -241,6 +241,32 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 	return append(b, serverLegal[r.Machine.State]...)
 }
 
+// ServerHandlers has a function for each report of a Server; those that are nil are not called.
+type ServerHandlers struct {
+	Dial     func(ServerDialReport) // a connection is wanted.
+	Listed   func()                 // players can find this server.
+	Unlisted func()                 // they cannot; it is tried again.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ServerReportDial:
+		if h.Dial != nil {
+			h.Dial(r.Report(i).Dial)
+		}
+	case ServerReportListed:
+		if h.Listed != nil {
+			h.Listed()
+		}
+	case ServerReportUnlisted:
+		if h.Unlisted != nil {
+			h.Unlisted()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ServerRunner) Info() *fsm.Info { return &serverInfo }
 

@@ -195,6 +195,42 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 	return append(b, clientLegal[r.Machine.State]...)
 }
 
+// ClientHandlers has a function for each report of a Client; those that are nil are not called.
+type ClientHandlers struct {
+	Piece   func(ClientPieceReport)   // of the copy.
+	Changed func(ClientChangedReport) // in the game, or in the copy.
+	Joined  func()                    // is a player.
+	Said    func(ClientSaidReport)    // by somebody.
+	Over    func()                    // the connection has broken.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
+	switch r.Report(i).Kind {
+	case ClientReportPiece:
+		if h.Piece != nil {
+			h.Piece(r.Report(i).Piece)
+		}
+	case ClientReportChanged:
+		if h.Changed != nil {
+			h.Changed(r.Report(i).Changed)
+		}
+	case ClientReportJoined:
+		if h.Joined != nil {
+			h.Joined()
+		}
+	case ClientReportSaid:
+		if h.Said != nil {
+			h.Said(r.Report(i).Said)
+		}
+	case ClientReportOver:
+		if h.Over != nil {
+			h.Over()
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ClientRunner) Info() *fsm.Info { return &clientInfo }
 

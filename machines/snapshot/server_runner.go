@@ -303,6 +303,32 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 	return append(b, serverLegal[r.Machine.State]...)
 }
 
+// ServerHandlers has a function for each report of a Server; those that are nil are not called.
+type ServerHandlers struct {
+	Accepted func(ServerAcceptedReport) // a copy is to be made for this client.
+	Joined   func(ServerJoinedReport)   // the client is a player.
+	Left     func(ServerLeftReport)     // was a player or a newcomer.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ServerReportAccepted:
+		if h.Accepted != nil {
+			h.Accepted(r.Report(i).Accepted)
+		}
+	case ServerReportJoined:
+		if h.Joined != nil {
+			h.Joined(r.Report(i).Joined)
+		}
+	case ServerReportLeft:
+		if h.Left != nil {
+			h.Left(r.Report(i).Left)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ServerRunner) Info() *fsm.Info { return &serverInfo }
 

@@ -279,6 +279,27 @@ func (r *NodeRunner) AppendMachine(b []byte) []byte { return appendNode(b, &r.Ma
 // AppendLegal implements fsm.Runner.
 func (r *NodeRunner) AppendLegal(b []byte) []byte { return append(b, nodeLegal[r.Machine.State]...) }
 
+// NodeHandlers has a function for each report of a Node; those that are nil are not called.
+type NodeHandlers struct {
+	Dead func(NodeDeadReport)
+	Told func(NodeToldReport)
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *NodeHandlers) OnReport(r *NodeRunner, i int) {
+	switch r.Report(i).Kind {
+	case NodeReportDead:
+		if h.Dead != nil {
+			h.Dead(r.Report(i).Dead)
+		}
+	case NodeReportTold:
+		if h.Told != nil {
+			h.Told(r.Report(i).Told)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *NodeRunner) Info() *fsm.Info { return &nodeInfo }
 

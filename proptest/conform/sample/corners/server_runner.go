@@ -281,6 +281,27 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 	return append(b, serverLegal[r.Machine.State]...)
 }
 
+// ServerHandlers has a function for each report of a Server; those that are nil are not called.
+type ServerHandlers struct {
+	Done func(ServerDoneReport)
+	Rung func(ServerRungReport)
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
+	switch r.Report(i).Kind {
+	case ServerReportDone:
+		if h.Done != nil {
+			h.Done(r.Report(i).Done)
+		}
+	case ServerReportRung:
+		if h.Rung != nil {
+			h.Rung(r.Report(i).Rung)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *ServerRunner) Info() *fsm.Info { return &serverInfo }
 

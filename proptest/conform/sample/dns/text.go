@@ -26,10 +26,33 @@ func appendMessage(b []byte, m *Message) []byte {
 	return append(b, m.Kind.String()...)
 }
 
-// appendReader appends the machine's state, parameters, variables, timers and parts.
-func appendReader(b []byte, m *Reader) []byte {
+// appendAsker appends the machine's state, parameters, variables, timers and parts.
+func appendAsker(b []byte, m *Asker) []byte {
 	b = append(b, m.State.String()...)
-	return b
+	b = wire.AppendInt(b, "{open: ", int64(m.Open))
+	b = appendQuestions(append(b, ", asked: "...), &m.Asked)
+	b = wire.AppendInt(b, ", left: ", int64(m.Left))
+	b = wire.AppendBool(b, ", again: ", m.Again)
+	return append(b, '}')
+}
+
+// appendServer appends the machine's state, parameters, variables, timers and parts.
+func appendServer(b []byte, m *Server) []byte {
+	b = append(b, m.State.String()...)
+	b = wire.AppendBool(b, "{busy: ", m.Busy)
+	return append(b, '}')
+}
+
+func appendName(b []byte, v *Name) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendText(b, "", v.Items[i].String(), int(v.Items[i].Len) > len(v.Items[i].Data))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
 }
 
 func appendQuestions(b []byte, v *Questions) []byte {
@@ -51,14 +74,12 @@ func appendQuestion(b []byte, v *Question) []byte {
 	return append(b, '}')
 }
 
-func appendName(b []byte, v *Name) []byte {
-	b = append(b, '[')
-	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
-		b = wire.Comma(b, i)
-		b = wire.AppendText(b, "", v.Items[i].String(), int(v.Items[i].Len) > len(v.Items[i].Data))
+func readName(s *wire.Scanner, v *Name) {
+	for s.Open('['); s.Next(']'); v.Len++ {
+		if int(v.Len) >= len(v.Items) {
+			s.Failf("a list of at most %d has no room for more", len(v.Items))
+			return
+		}
+		v.Items[v.Len], _ = NewText63(s.Text(63))
 	}
-	if int(v.Len) > len(v.Items) {
-		b = append(b, ", ..."...)
-	}
-	return append(b, ']')
 }

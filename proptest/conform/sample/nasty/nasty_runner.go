@@ -631,6 +631,42 @@ func (r *NastyRunner) AppendMachine(b []byte) []byte { return appendNasty(b, &r.
 // AppendLegal implements fsm.Runner.
 func (r *NastyRunner) AppendLegal(b []byte) []byte { return append(b, legal[r.Machine.State]...) }
 
+// NastyHandlers has a function for each report of a Nasty; those that are nil are not called.
+type NastyHandlers struct {
+	Kind2  func(Kind2Report)
+	String func(StringReport)
+	Report func(ReportReport2)
+	Len    func()
+	Type   func(TypeReport)
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *NastyHandlers) OnReport(r *NastyRunner, i int) {
+	switch r.Report(i).Kind {
+	case ReportKind2:
+		if h.Kind2 != nil {
+			h.Kind2(r.Report(i).Kind2)
+		}
+	case ReportString:
+		if h.String != nil {
+			h.String(r.Report(i).String)
+		}
+	case ReportReport:
+		if h.Report != nil {
+			h.Report(r.Report(i).Report)
+		}
+	case ReportLen:
+		if h.Len != nil {
+			h.Len()
+		}
+	case ReportType:
+		if h.Type != nil {
+			h.Type(r.Report(i).Type)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *NastyRunner) Info() *fsm.Info { return &info }
 

@@ -207,6 +207,22 @@ func (r *PlayerRunner) AppendLegal(b []byte) []byte {
 	return append(b, playerLegal[r.Machine.State]...)
 }
 
+// Player2Handlers has a function for each report of a Player2; those that are nil are not called.
+type Player2Handlers struct {
+	Player func(PlayerPlayerReport)
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *Player2Handlers) OnReport(r *PlayerRunner, i int) {
+	switch r.Report(i).Kind {
+	case PlayerReportPlayer:
+		if h.Player != nil {
+			h.Player(r.Report(i).Player)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *PlayerRunner) Info() *fsm.Info { return &playerInfo }
 

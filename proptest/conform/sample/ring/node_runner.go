@@ -209,6 +209,22 @@ func (r *NodeRunner) AppendMachine(b []byte) []byte { return appendNode(b, &r.Ma
 // AppendLegal implements fsm.Runner.
 func (r *NodeRunner) AppendLegal(b []byte) []byte { return append(b, legal[r.Machine.State]...) }
 
+// NodeHandlers has a function for each report of a Node; those that are nil are not called.
+type NodeHandlers struct {
+	Elected func(ElectedReport)
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *NodeHandlers) OnReport(r *NodeRunner, i int) {
+	switch r.Report(i).Kind {
+	case ReportElected:
+		if h.Elected != nil {
+			h.Elected(r.Report(i).Elected)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *NodeRunner) Info() *fsm.Info { return &info }
 

@@ -1,0 +1,256 @@
+// Package play lets a program take part in a protocol of two with few words: it connects or listens,
+// runs the machine on the link, and calls a function for each report. Limits, timeouts and transports
+// have defaults that fit the internet.
+//
+// It adds nothing to package driver and the packages below transport, which a program uses itself as soon
+// as it needs more: several peers, other transports, snapshots. Start from [Dial] and [Listen].
+package play
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+	"github.com/parley-go/parley/runtime/transport/udp"
+)
+
+// Handlers are told what the machine reports. The generator writes a struct for each role that has
+// reports, such as PeerHandlers; a pointer to it is one. nil is told nothing.
+type Handlers[R fsm.Runner] interface {
+	// OnReport is called for effect i of r's last step, by the goroutine that runs the machine. It
+	// must not wait, and must not call Give.
+	OnReport(r R, i int)
+}
+
+// Options are what a program may choose. The zero value is usable.
+type Options struct {
+	// Handshake is how long the peer may take for its first message, 0 for ten seconds, negative for
+	// ever.
+	Handshake time.Duration
+	// Idle is how long the peer may be silent after that, 0 for ever. Over UDP a peer that connected
+	// is lost after 45 seconds of silence in any case.
+	Idle time.Duration
+	// Record gets a line for each step, for fsmgen replay. May be nil.
+	Record io.Writer
+	// Name is that of this end in records and logs. May be empty.
+	Name string
+	// Logger is told of links, errors and limits that bite. May be nil.
+	Logger *slog.Logger
+}
+
+// handshake is how long a peer may take for its first message by default.
+const handshake = 10 * time.Second
+
+// Session is one machine and its link. All methods may be called by any goroutine.
+type Session[R fsm.Runner] struct {
+	d     *driver.Driver[R]
+	ended chan struct{} // closed when err is set
+
+	mu  sync.Mutex
+	why error // what went wrong first
+	err error
+}
+
+// Dial connects to a peer over tcp or udp (tcp4, udp6 and so on) at host:port, and runs the machine until
+// it has ended, the link is lost, or ctx ends. Over UDP it returns at once, whether somebody is there or
+// not. It is an error if the protocol needs more than the network promises.
+func Dial[R fsm.Runner](ctx context.Context, network, address string, r R, h Handlers[R],
+	o Options) (*Session[R], error) {
+	switch {
+	case streams[network]:
+		link, err := tcp.Dial(ctx, network, address, tcp.Config{Logger: o.Logger})
+		if err != nil {
+			return nil, err
+		}
+		return start(ctx, link, r, h, o)
+	case datagrams[network]:
+		link, err := udp.Open(network, "", udp.Config{Peers: []string{address},
+			Limits: udp.Limits{MaxPeers: 1, Closed: true, Logger: o.Logger}})
+		if err != nil {
+			return nil, err
+		}
+		return start(ctx, link, r, h, o)
+	}
+	return nil, unknown(network)
+}
+
+var (
+	streams   = map[string]bool{"tcp": true, "tcp4": true, "tcp6": true}
+	datagrams = map[string]bool{"udp": true, "udp4": true, "udp6": true}
+)
+
+func unknown(network string) error {
+	return fmt.Errorf("play: there is no network %q; it is tcp or udp, or one of them with 4 or 6 behind it", network)
+}
+
+// Listener waits for peers.
+type Listener struct {
+	streams *tcp.Listener
+	single  *udp.Link // nil once it is a session's
+	mu      sync.Mutex
+}
+
+// Listen waits for peers over tcp or udp at host:port. Over UDP one peer comes, whoever is first.
+func Listen(network, address string, o Options) (*Listener, error) {
+	switch {
+	case streams[network]:
+		l, err := tcp.Listen(network, address, tcp.Config{Logger: o.Logger})
+		return &Listener{streams: l}, err
+	case datagrams[network]:
+		l, err := udp.Open(network, address, udp.Config{Limits: udp.Limits{MaxPeers: 1, Logger: o.Logger}})
+		return &Listener{single: l}, err
+	}
+	return nil, unknown(network)
+}
+
+// Addr returns the address at which the listener waits, nil after a session of UDP has begun.
+func (l *Listener) Addr() net.Addr {
+	if l.streams != nil {
+		return l.streams.Addr()
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.single == nil {
+		return nil
+	}
+	return l.single.LocalAddr()
+}
+
+// Close ends waiting. Sessions that have begun go on.
+func (l *Listener) Close() error {
+	if l.streams != nil {
+		return l.streams.Close()
+	}
+	if link := l.take(); link != nil {
+		return link.Close()
+	}
+	return nil
+}
+
+func (l *Listener) take() *udp.Link {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	link := l.single
+	l.single = nil
+	return link
+}
+
+// ErrTaken is returned by Accept when the one session over UDP has begun, or the listener is closed.
+var ErrTaken = errors.New("play: over UDP a listener has one session, and it has begun")
+
+// Accept waits for a peer and runs a machine for it, as Dial does. Over UDP it does not wait: the machine
+// runs, and the peer comes up when it is heard.
+func Accept[R fsm.Runner](ctx context.Context, l *Listener, r R, h Handlers[R], o Options) (*Session[R], error) {
+	if l.streams != nil {
+		link, err := l.streams.Accept(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return start(ctx, link, r, h, o)
+	}
+	link := l.take()
+	if link == nil {
+		return nil, ErrTaken
+	}
+	return start(ctx, link, r, h, o)
+}
+
+// start runs a machine on a link, which belongs to the session from now on.
+func start[R fsm.Runner](ctx context.Context, link transport.Link, r R, h Handlers[R],
+	o Options) (*Session[R], error) {
+	s := &Session[R]{ended: make(chan struct{})}
+	opts := driver.Options[R]{StopAtFinal: true, Instance: o.Name, Logger: o.Logger,
+		HandshakeLimit: max(o.Handshake, 0), IdleLimit: o.Idle}
+	if o.Handshake == 0 {
+		opts.HandshakeLimit = handshake
+	}
+	if o.Record != nil {
+		opts.Trace = []trace.Sink{trace.NewWriter(o.Record)}
+	}
+	if h != nil {
+		opts.OnReport = h.OnReport
+	}
+	opts.OnLink = func(r R, _ fsm.Peer, up bool, why error) {
+		if !up {
+			s.note(lost(r, why))
+			s.d.Stop()
+		}
+	}
+	opts.OnError = func(_ R, err *driver.Error) { s.note(err) }
+	s.d = driver.New(r, opts)
+	if err := s.d.Attach(0, link); err != nil {
+		return nil, errors.Join(err, link.Close())
+	}
+	go func() {
+		err := s.d.Run(ctx)
+		s.mu.Lock()
+		s.err = s.why
+		if info := r.Info(); info.Final[r.State()] {
+			s.err = nil
+		} else if s.err == nil {
+			s.err = err
+		}
+		s.mu.Unlock()
+		close(s.ended)
+	}()
+	return s, nil
+}
+
+// lost says why a session has ended whose link was lost.
+func lost[R fsm.Runner](r R, why error) error {
+	if errors.Is(why, io.EOF) {
+		return fmt.Errorf("play: the peer has gone in state %s: %w", r.Info().States[r.State()], why)
+	}
+	return why
+}
+
+// note keeps the first reason why the session will end.
+func (s *Session[R]) note(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why == nil {
+		s.why = err
+	}
+}
+
+// Give gives the machine a command: s.Give((*trade.PlayerRunner).Agree), or a function that calls a method
+// with arguments. It returns an error if the machine refuses the command in its present state, or has
+// ended.
+func (s *Session[R]) Give(command func(R) fsm.Result) error {
+	_, err := s.d.Do(context.Background(), command)
+	return err
+}
+
+// Look calls f with the runner between two steps. f must not step it.
+func (s *Session[R]) Look(f func(R)) error { return s.d.Read(context.Background(), f) }
+
+// Done is closed when the session has ended.
+func (s *Session[R]) Done() <-chan struct{} { return s.ended }
+
+// Wait waits for the end of the session. It returns nil if the machine came to a final state or Close was
+// called, and else why it did not: what the peer did wrong, that it has gone, or that ctx has ended.
+func (s *Session[R]) Wait() error {
+	<-s.ended
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.err
+}
+
+// Close ends the session and its link, and waits until both have ended.
+func (s *Session[R]) Close() error {
+	s.d.Stop()
+	return s.Wait()
+}
+
+// Driver returns what runs the machine, for all that a Session does not offer.
+func (s *Session[R]) Driver() *driver.Driver[R] { return s.d }
