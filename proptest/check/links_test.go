@@ -251,7 +251,7 @@ func TestShippedOrbits(t *testing.T) {
 	race.SkipShort(t, "TestReducedAgrees")
 	n, linked, faulty, hostile := 0, 0, 0, 0
 	forEachCheck(t, func(t *testing.T, s *System) {
-		if !orbits(t, s, 20_000) {
+		if !orbits(t, s, 6_000) {
 			return
 		}
 		n++

@@ -338,7 +338,7 @@ func faultySpec(r *rand.Rand) string {
 // TestReducedFaults compares what is reduced by symmetry with plain searches where much may go wrong.
 func TestReducedFaults(t *testing.T) {
 	race.Skip(t)
-	runs, compared, moved, hostile := race.Draws(12, 60), 0, 0, 0
+	runs, compared, moved, hostile := race.Draws(12, 30), 0, 0, 0
 	for n := range runs {
 		text := faultySpec(rand.New(rand.NewPCG(uint64(n), 8)))
 		p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}},

@@ -205,7 +205,7 @@ func (r *play) blamed(i int) func(*driver.Error) bool {
 // TestHostile draws runs of each shipped check that has a hostile instance.
 func TestHostile(t *testing.T) {
 	var sum total
-	each := draws(race.Draws(4, 40))
+	each := draws(race.Draws(3, 12))
 	for _, s := range allShipped(t, true) {
 		for n := range each {
 			p := plans.Example(n)
