@@ -81,7 +81,7 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.to, "to", "", "the `language`: "+strings.Join(exporterNames(), ", "))
 	f.StringVar(&o.check, "check", "", "the check of this `name` (default: the only or first one)")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
-	f.StringVar(&o.role, "role", "", "for mermaid: the `role` to draw (default: the only one)")
+	f.StringVar(&o.role, "role", "", "for mermaid: the `role` to draw (default: the only one); for wireshark: that of the port")
 	f.StringVar(&o.transport, "transport", "",
 		"for wireshark: `tcp or udp` (default: udp if messages may be lost or overtake each other, else tcp)")
 	f.IntVar(&o.port, "port", 0, "for wireshark: the `number` of the port")
@@ -208,7 +208,7 @@ func exportWireshark(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	text, err := dissect.Wireshark(p, dissect.Options{Transport: o.transport, Port: o.port})
+	text, err := dissect.Wireshark(p, dissect.Options{Transport: o.transport, Port: o.port, Server: o.role})
 	if err != nil {
 		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
 	}

@@ -15,9 +15,10 @@ var wireCodes = []Info{
 		Text: "With a `wire` section every message needs its `id` (if the header has a `type`) and, if " +
 			"it has fields, its `wire`; without one neither means anything.",
 		Example: framed + "  NOTE: {fields: {text: text 8}, wire: [text: nul]}\n"},
-	{Code: "FSM071", Title: "id twice",
-		Text:    "Two messages have the same type number, so a receiver cannot tell them apart.",
-		Example: framed + "  NOTE: {id: 2, fields: {text: text 8}, wire: [text: nul]}\n"},
+	{Code: "FSM071", Title: "messages that look alike",
+		Text: "The same frame can be two messages, so a receiver cannot tell them apart. Give them ids, constants or " +
+			"lengths that differ, or say which role alone sends one: `from: role`.",
+		Example: framed + "  NOTE: {id: 2, fields: {text: text 8}, wire: [text: rest]}\n"},
 	{Code: "FSM072", Title: "field placed never or twice",
 		Text: "A message's wire places each field exactly once, and so does `each` with the fields of " +
 			"the list's record. Of a record it places each field: `version.major: u8, version.minor: u8`.",

@@ -8,6 +8,7 @@ package dissect
 import (
 	_ "embed"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -23,6 +24,9 @@ type Options struct {
 	Transport string
 	// Port is the number of the port, 1 to 65535.
 	Port int
+	// Server is the role that the port belongs to. It is needed where messages are told apart by who
+	// sends them; without it a frame is the first message that it can be.
+	Server string
 }
 
 // Wireshark writes the dissector. It fails where the format has something that the engine cannot
@@ -43,6 +47,9 @@ func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
 	case o.Transport == "tcp" && !framed(p.Wire):
 		return nil, fmt.Errorf("%s: its frames have no length, so that nobody can tell them apart in a "+
 			"stream; they can be datagrams (udp)", p.Name)
+	}
+	if o.Server != "" && !slices.ContainsFunc(p.Roles, func(m *model.Machine) bool { return m.Name == o.Server }) {
+		return nil, fmt.Errorf("%s has no role %s, to which the port could belong", p.Name, o.Server)
 	}
 	w := &writer{}
 	fmt.Fprintf(w, "-- %s: %s\n", p.Name, strings.Join(strings.Fields(p.Doc), " "))

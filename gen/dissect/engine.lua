@@ -538,14 +538,22 @@ end
 
 -- The header, and how long a frame is.
 
-local by_id = {}
-for _, m in ipairs(spec.messages) do by_id[m.id] = m end
+-- alike are the messages that the header does not tell from each other, by their number; without a type in the
+-- header all are alike.
+local alike, by_id = {}, {}
+for _, m in ipairs(spec.messages) do
+  local key = spec.typed and m.id or 0
+  alike[key] = alike[key] or {}
+  table.insert(alike[key], m)
+  by_id[key] = by_id[key] or m
+  by_id[key].shortest = math.min(by_id[key].shortest or m.least, m.least)
+end
 
 -- size returns the length of the frame at `at`; nil if more bytes are needed to tell; or nil and what is wrong. With the
 -- length come the message and where its body begins.
 local function size(tvb, at)
   if tvb:len() - at < spec.header_length then return nil end
-  local message, length, length_end, v = #spec.messages == 1 and spec.messages[1] or nil
+  local message, length, length_end, v = not spec.typed and spec.messages[1] or nil
   local r = { tvb = tvb, at = at, finish = tvb:len() }
   local function typed(id, offset)
     message = by_id[id]
@@ -588,7 +596,7 @@ local function size(tvb, at)
   if length then
     total = length.v + (length.of == 1 and r.at - at or length.of == 2 and length_end - at or 0)
   end
-  if message and total < math.max(message.least, r.at - at) then return nil, { at = at, text = string.format("%s has at least %d bytes, not %d", message.name, message.least, total) } end
+  if message and total < math.max(message.shortest, r.at - at) then return nil, { at = at, text = string.format("%s has at least %d bytes, not %d", message.name, message.shortest, total) } end
   if total > spec.most then return nil, { at = at, text = string.format("a frame has at most %d bytes, not %d", spec.most, total) } end
   return total, nil, message
 end
@@ -631,24 +639,51 @@ local function finished(r, m, out, pinfo)
   summary(pinfo, text)
 end
 
+local function read_frame(r, at, m, out)
+  if r.finish - at < m.least then wrong(at, "%s has at least %d bytes, not %d", m.name, m.least, r.finish - at) end
+  header(r)
+  local body = r.at
+  for _, x in ipairs(m.head or {}) do
+    r.at = at + x.at
+    read.bits(r, x, out)
+  end
+  r.at = body
+  items(r, m.items, out)
+  if r.at < r.finish then
+    if not spec.surplus then wrong(r.at, "%d bytes behind the last item", r.finish - r.at) end
+    r.tree:add(f.padding, r.tvb(r.at, r.finish - r.at)):append_text(" (surplus)")
+  end
+end
+
+local nobody = setmetatable({}, { __index = function() return function(self) return self end end })
+
+-- chosen returns the first of the messages that are like m that the frame is; if it is none, the one that was read
+-- farthest.
+local function chosen(tvb, pinfo, at, total, m)
+  local list = alike[spec.typed and m.id or 0]
+  if #list == 1 then return m end
+  local best, reached
+  for _, x in ipairs(list) do
+    -- The server receives what goes to its port, and has sent what comes from there.
+    local strange = spec.server and x.from ~= "" and
+      (pinfo.dst_port == spec.port and x.from == spec.server or pinfo.src_port == spec.port and x.from ~= spec.server)
+    if not strange then
+      local r = { tvb = tvb, at = at, begin = at, finish = at + total, tree = nobody, root = nobody, counts = {}, there = {} }
+      local fine, err = pcall(read_frame, r, at, x, {})
+      if fine then return x end
+      if type(err) ~= "table" then error(err, 0) end
+      if not best or err.at > reached then best, reached = x, err.at end
+    end
+  end
+  return best or m
+end
+
 local function frame(tvb, pinfo, tree, at, total, m)
+  m = chosen(tvb, pinfo, at, total, m)
   local root = tree:add(proto, tvb(at, total))
   local r = { tvb = tvb, at = at, begin = at, finish = at + total, tree = root, root = root, counts = {}, there = {} }
   local out = {}
-  local fine, err = pcall(function()
-    header(r)
-    local body = r.at
-    for _, x in ipairs(m.head or {}) do
-      r.at = at + x.at
-      read.bits(r, x, out)
-    end
-    r.at = body
-    items(r, m.items, out)
-    if r.at < r.finish then
-      if not spec.surplus then wrong(r.at, "%d bytes behind the last item", r.finish - r.at) end
-      root:add(f.padding, tvb(r.at, r.finish - r.at)):append_text(" (surplus)")
-    end
-  end)
+  local fine, err = pcall(read_frame, r, at, m, out)
   if fine then
     finished(r, m, out, pinfo)
   else

@@ -51,7 +51,10 @@ func (w *writer) spec(p *model.Protocol, o Options) {
 	wire := p.Wire
 	w.block("local spec = {", "}", func() {
 		w.line("name = %s, title = %s,", quote(p.Name), quote(p.Name+" (Parley)"))
-		w.line("transport = %s, port = %d,", quote(o.Transport), o.Port)
+		w.line("transport = %s, port = %d, typed = %t,", quote(o.Transport), o.Port, wire.TypeNumber() != nil)
+		if o.Server != "" {
+			w.line("server = %s,", quote(o.Server))
+		}
 		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", wire.Max, wire.HeaderLen,
 			wire.Surplus, wire.Lines, wire.ASCII)
 		w.block("header = {", "},", func() {
@@ -113,7 +116,8 @@ func (w *writer) refuse(item model.WireItem) {
 
 func (w *writer) message(m *model.Message) {
 	w.block("{", "},", func() {
-		w.line("name = %s, id = %d, least = %d, doc = %s,", quote(m.Name), m.ID, max(m.MinLen, 0), words(m.Doc))
+		w.line("name = %s, id = %d, from = %s, least = %d, doc = %s,", quote(m.Name), m.ID, quote(m.From),
+			max(m.MinLen, 0), words(m.Doc))
 		w.line("fields = %s,", fields(m.Fields))
 		if len(m.Line) > 0 {
 			w.block("line = {", "},", func() { w.template(m) })

@@ -249,14 +249,18 @@ func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 				return refused(fsm.NoTransition), nil
 			}`)
 	}
+	decode := gotree.X("DecodeMessage(frame, &r.event.Message)")
+	if g.P.Directed() {
+		decode = gotree.X("DecodeMessageTo($1, frame, &r.event.Message)", gotree.Str(r.M.Name))
+	}
 	return method(r, doc, `Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
-	if err := DecodeMessage(frame, &r.event.Message); err != nil {
+	if err := $4; err != nil {
 		r.effects.reset(from)
 		return refused(fsm.NoTransition), err
 	}
 	r.event.Kind, r.event.From = $2+$3(r.event.Message.Kind), from
 	return r.Machine.Step(&r.event, &r.effects), nil
-}`, first, r.Kind)
+}`, first, r.Kind, decode)
 }
 
 // firstMessage returns the constant for the event of the first message. Those of the others follow it,

@@ -22,7 +22,23 @@ func FrameSize(p *model.Protocol, b []byte) (int, wire.Error) {
 // DecodeFrame decodes one whole frame. Texts are interned in strs. If the
 // frame is malformed the error's Problem is not 0; the package comment lists the
 // values. Slots are those of the message's fields. p.Wire must not be nil.
+//
+// It does not know who receives the frame. If that matters, because the header does not tell what one
+// role sends from what another does, see [DecodeFrameTo].
 func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []int64, wire.Error) {
+	return DecodeFrameTo(p, strs, b, "")
+}
+
+// DecodeFrameTo is [DecodeFrame] for a frame that a role receives.
+func DecodeFrameTo(p *model.Protocol, strs *Strings, b []byte, to string) (*model.Message, []int64, wire.Error) {
+	return DecodeFrameAs(p, strs, b, func(m *model.Message) bool { return m.Reaches(to, p) })
+}
+
+// DecodeFrameAs is [DecodeFrame] for a frame that can only be some of the messages. Messages that the
+// header does not tell from each other are tried in their order. If the frame is none of them, the error is
+// that of the one that was read farthest, the first of these.
+func DecodeFrameAs(p *model.Protocol, strs *Strings, b []byte, may func(*model.Message) bool) (*model.Message,
+	[]int64, wire.Error) {
 	if p.Wire.Lines {
 		return decodeLine(p, strs, b)
 	}
@@ -44,35 +60,72 @@ func DecodeFrame(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []
 		return nil, nil, wire.Error{Message: h.msg.Name, Offset: h.total, Problem: wire.Trailing,
 			Value: int64(len(b) - h.total)}
 	}
-	d := decoder{b: b, strs: strs}
-	d.err.Message = h.msg.Name
-	slots := make([]int64, FieldSlots(h.msg.Fields))
-	if !d.heads(h.msg, slots) {
-		return nil, nil, d.err
+	alike := p.Alike(h.msg)
+	if len(alike) == 1 {
+		slots, err := decodeBody(p, strs, b, h.msg, h.body)
+		if err.Problem != 0 {
+			return nil, nil, err
+		}
+		return h.msg, slots, err
 	}
-	d.at = h.body
-	if !d.items(h.msg.Layout, slots, "") {
-		return nil, nil, d.err
+	var worst wire.Error
+	for _, m := range alike {
+		if !may(m) {
+			continue
+		}
+		least, e := leastFrame(p.Wire, m), wire.Error{}
+		var slots []int64
+		if len(b) < least {
+			e = wire.Error{Message: m.Name, Problem: wire.Short, Value: int64(len(b)), Limit: int64(least)}
+		} else {
+			slots, e = decodeBody(p, strs, b, m, h.body)
+		}
+		if e.Problem == 0 {
+			return m, slots, e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if worst.Problem == 0 {
+		worst.Problem = wire.UnknownType
+	}
+	return nil, nil, worst
+}
+
+// leastFrame returns the least bytes that a frame of m has.
+func leastFrame(w *model.Wire, m *model.Message) int {
+	return w.HeaderLen + model.LeastBody(w.HeaderLen, m.Layout)
+}
+
+// decodeBody reads a frame as one message, whose body begins at a place.
+func decodeBody(p *model.Protocol, strs *Strings, b []byte, m *model.Message, body int) ([]int64, wire.Error) {
+	d := decoder{b: b, strs: strs}
+	d.err.Message = m.Name
+	slots := make([]int64, FieldSlots(m.Fields))
+	if !d.heads(m, slots) {
+		return nil, d.err
+	}
+	d.at = body
+	if !d.items(m.Layout, slots, "") {
+		return nil, d.err
+	}
+	if d.at < len(b) && !p.Wire.Surplus {
+		return nil, wire.Error{Message: m.Name, Offset: d.at, Problem: wire.Trailing, Value: int64(len(b) - d.at)}
 	}
 	if it := checksumOf(p.Wire); it != nil {
 		got, want := uint32(wire.Unsigned(b[it.Offset:it.Offset+4], it.Little)), wire.Checksum(b, it.Offset)
 		if got != want {
-			return nil, nil, wire.Error{Message: h.msg.Name, Offset: it.Offset, Problem: wire.Mismatch,
+			return nil, wire.Error{Message: m.Name, Offset: it.Offset, Problem: wire.Mismatch,
 				Value: int64(got), Limit: int64(want)}
 		}
 	}
-	if d.at < len(b) && !p.Wire.Surplus {
-		return nil, nil, wire.Error{Message: h.msg.Name, Offset: d.at, Problem: wire.Trailing,
-			Value: int64(len(b) - d.at)}
-	}
-	return h.msg, slots, wire.Error{}
+	return slots, wire.Error{}
 }
 
 // header is what the first bytes of a frame say.
 type header struct {
-	msg   *model.Message
-	total int // bytes of the frame; 0 if b ends before the header does
-	body  int // where the body begins
+	msg   *model.Message // the first of those that the header allows
+	total int            // bytes of the frame; 0 if b ends before the header does
+	body  int            // where the body begins
 }
 
 // readHeader reads the header at the beginning of b, which has at least HeaderLen bytes.
@@ -82,7 +135,7 @@ func readHeader(p *model.Protocol, b []byte) (header, wire.Error) {
 	var length *model.WireLength
 	stated := int64(0)
 	var msg *model.Message
-	if len(p.Messages) == 1 {
+	if w.TypeNumber() == nil && len(p.Messages) > 0 {
 		msg = p.Messages[0]
 	}
 	typed := func(id uint64) wire.Error {
@@ -150,7 +203,10 @@ func readHeader(p *model.Protocol, b []byte) (header, wire.Error) {
 		total = stated + int64(less(length, lengthEnd, at))
 	}
 	e := wire.Error{Message: msg.Name, Offset: lengthAt, Value: total}
-	least := int64(w.HeaderLen + model.LeastBody(w.HeaderLen, msg.Layout))
+	least := int64(leastFrame(w, msg))
+	for _, m := range p.Alike(msg) {
+		least = min(least, int64(leastFrame(w, m)))
+	}
 	if w.Varies && total >= least {
 		least = int64(at)
 	}

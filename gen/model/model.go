@@ -71,6 +71,9 @@ type Message struct {
 	Line []LinePart
 	// ID is the type number on the wire; -1 if none.
 	ID int64
+	// From is the role that alone sends the message, so that it does not receive it; empty if nothing
+	// is said.
+	From string
 	// MinLen and MaxLen are the least and greatest length of its frames in
 	// bytes, header included; 0 without Wire. MinLen leaves out padding at the
 	// end, which a sender may omit.

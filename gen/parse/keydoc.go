@@ -53,6 +53,7 @@ var keyDocs = map[string]string{
 	"text":                  "Bytes as a text.",
 	"high":                  "The items of the bits, from the highest on.",
 	"low":                   "The items of the bits, from the lowest on.",
+	"a message/from":        "The role that alone sends the message.",
 	"a message/header":      "The numbers of header fields that the message does not have.",
 	"since":                 "The item from whose beginning is counted.",
 	"until":                 "A list has no count: it ends with this number, with which no element begins.",

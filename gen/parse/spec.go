@@ -73,7 +73,7 @@ func init() {
 			keys: []key{{"value", exprShape}, {"doc", docShape}}})},
 		{"types", &shape{what: "types", open: &typeShape, name: typeNames, merge: true}},
 		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
-			{"doc", docShape}, {"id", exprShape}, {"fields", fields}, {"wire", wireItems},
+			{"doc", docShape}, {"id", exprShape}, {"from", text("a role")}, {"fields", fields}, {"wire", wireItems},
 			{"line", text("a line")}, {"header", &shape{what: "numbers in the header", open: exprShape}}}})},
 		{"channel", channel},
 		{"wire", &shape{what: "the wire format", keys: []key{

@@ -16,8 +16,9 @@ func newCodec(p *model.Protocol, strs *interp.Strings) codec {
 	return codec{p, model.WithDefaultWire(p), strs}
 }
 
-func (c codec) decode(frame []byte) (*model.Message, []int64, error) {
-	m, slots, err := interp.DecodeFrame(c.wire, c.strs, frame)
+// decode reads a frame that a role receives, any if to is empty.
+func (c codec) decode(frame []byte, to string) (*model.Message, []int64, error) {
+	m, slots, err := interp.DecodeFrameTo(c.wire, c.strs, frame, to)
 	if err.Problem != 0 {
 		return nil, nil, err
 	}

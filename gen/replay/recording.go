@@ -75,6 +75,7 @@ type Recording struct {
 	Datagrams bool
 
 	codec codec
+	roles [2]string // of the sides, if messages are told apart by them; empty while that is not known
 }
 
 // FrameFault is a frame that cannot be decoded, or a gap in the capture.
@@ -144,7 +145,7 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 }
 
 func (r *Recording) decode(f *Frame) error {
-	m, slots, err := r.codec.decode(f.Bytes)
+	m, slots, err := r.directed(f)
 	if err != nil {
 		return err
 	}
@@ -154,6 +155,33 @@ func (r *Recording) decode(f *Frame) error {
 		f.Differs, f.Again = true, again
 	}
 	return nil
+}
+
+// directed decodes a frame. If messages are told apart by who sends them, and there are two roles, a side
+// is one of them as soon as it has sent what that role alone sends.
+func (r *Recording) directed(f *Frame) (*model.Message, []int64, error) {
+	p := r.codec.wire
+	if !p.Directed() || len(p.Roles) != 2 {
+		return r.codec.decode(f.Bytes, "")
+	}
+	to := r.roles[f.To]
+	if to == "" {
+		a, _, errA := r.codec.decode(f.Bytes, p.Roles[0].Name)
+		b, _, errB := r.codec.decode(f.Bytes, p.Roles[1].Name)
+		switch {
+		case errA == nil && errB != nil && a.From != "":
+			to = p.Roles[0].Name
+		case errB == nil && errA != nil && b.From != "":
+			to = p.Roles[1].Name
+		}
+		if to != "" {
+			r.roles[f.To], r.roles[f.From] = to, p.Roles[0].Name
+			if to == p.Roles[0].Name {
+				r.roles[f.From] = p.Roles[1].Name
+			}
+		}
+	}
+	return r.codec.decode(f.Bytes, to)
 }
 
 func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), 32)]) }

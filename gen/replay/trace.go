@@ -229,7 +229,7 @@ func (c *checker) name(t uint16) string {
 // the frame.
 func (c *checker) malformed(s *trace.Step) string {
 	c.out.Malformed++
-	if m, _, err := c.codec.decode(s.Frame); err == nil {
+	if m, _, err := c.codec.decode(s.Frame, c.m.Name); err == nil {
 		return fmt.Sprintf("the record says the frame is malformed, it is a good %s", m.Name)
 	}
 	return ""
@@ -241,7 +241,7 @@ func (c *checker) sameFrame(s *trace.Step, ev interp.Event) string {
 		return "the message has no frame"
 	}
 	c.out.Frames++
-	m, slots, err := c.codec.decode(s.Frame)
+	m, slots, err := c.codec.decode(s.Frame, c.m.Name)
 	if err != nil {
 		return "the frame cannot be decoded: " + err.Error()
 	}

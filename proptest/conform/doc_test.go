@@ -26,7 +26,7 @@ var samples = []Target{
 	{"proptest/conform/testdata/numbers/spec.yaml", "peer", numbers.NewPeerRunner,
 		adapt[numbers.Peer, numbers.Event], numbers.DecodeMessage, numbers.AppendMessage, numbers.FrameSize},
 	{"proptest/conform/testdata/parts/spec.yaml", "peer", parts.NewPeerRunner,
-		adapt[parts.Peer, parts.Event], parts.DecodeMessage, parts.AppendMessage, parts.FrameSize},
+		adapt[parts.Peer, parts.PeerEvent], parts.DecodeMessage, parts.AppendMessage, parts.FrameSize},
 	{"proptest/conform/testdata/kitchen/spec.yaml", "peer", kitchen.NewPeerRunner,
 		adapt[kitchen.Peer, kitchen.Event], kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner,

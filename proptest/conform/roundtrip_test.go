@@ -60,6 +60,9 @@ var vectors = []vector{
 		`BYTES{key: "\x00\xff\x80\x7f", data: "\r\n", name: "aé", plain: "bc\x7f", word: "~z zz", ` +
 			`keys: ["\x00\x01", "\xff\xff"], tail: "\x04"}`},
 	{"parts", "06 0003 616263", `CUT{line: "abc"}`},
+	{"parts", "07 0000", "NONE"},
+	{"parts", "07 0003 01 0102", "PING{n: 258}"},
+	{"parts", "07 0005 02 0102 6869", `PONG{n: 258, why: "hi"}`},
 	{"numbers", "ee 00", "BYE"},
 	{"numbers", "13 17 ec 40420f00 fc18 09 fffc18 fffe ac02 4d515454 89504e47",
 		"READ{last: true, temp: -20, far: 1000000, high: none, wide: -5, deep: -1000}"},
@@ -86,6 +89,9 @@ var vectors = []vector{
 		"0000000000000000 e8d3c4b5a6978810",
 		`PACKET{leap: fine, version: 4, mode: client, stratum: 0, poll: 6, precision: -20, rootDelay: 0, ` +
 			`rootDispersion: 0, source: 0, reference: 0, origin: 0, received: 0, sent: 16776969321348302864}`},
+	{"ntp", "16 82 0001 0618 0000 0000 0002 6869 0000",
+		`CONTROL{leap: fine, version: 2, response: true, error: false, more: false, operation: 2, sequence: 1, ` +
+			`status: 1560, association: 0, offset: 0, data: "hi"}`},
 	{"dns", "1234 0100 0001 0000 0000 0000 03777777 076578616d706c65 03636f6d 00 0001 0001",
 		`QUERY{ident: 4660, wanted: true, questions: [{name: ["www", "example", "com"], kind: 1, class: 1}]}`},
 	{"dns", "1234 8183 0001 0000 0000 0000 00 0002 0001",

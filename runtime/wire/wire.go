@@ -91,6 +91,15 @@ func (e Error) Error() string {
 	return s + "malformed"
 }
 
+// Farther returns the error of a frame that could be several messages: that with the greater offset, the
+// first of equal ones. One without a problem is none.
+func Farther(a, b Error) Error {
+	if a.Problem == 0 || b.Problem != 0 && b.Offset > a.Offset {
+		return b
+	}
+	return a
+}
+
 // Checksum returns the CRC-32 (IEEE) of a frame in which the four bytes from at on count as zeros.
 func Checksum(frame []byte, at int) uint32 {
 	c := crc32.ChecksumIEEE(frame[:at])

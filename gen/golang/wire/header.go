@@ -31,7 +31,7 @@ func FrameSize(b []byte) (int, error) {
 		h.item(item)
 	}
 	switch {
-	case !h.typed && len(g.P.Messages) != 1:
+	case !h.typed && len(g.P.Messages) == 0:
 		h.b.Add(h.fail(gotree.X("wire.Error{Problem: wire.UnknownType}")))
 	case len(g.P.Messages) > 0: // else every type was unknown
 		h.checkSize()
@@ -208,8 +208,11 @@ func (h *headReader) checkSize() {
 	g := h.g
 	least := make([]gotree.Elem, len(g.P.Messages))
 	for i, m := range g.P.Messages {
-		least[i] = gotree.At(gotree.Name{Name: g.Messages[i].Kind},
-			gotree.Int(g.P.Wire.HeaderLen+model.LeastBody(g.P.Wire.HeaderLen, m.Layout)))
+		body := model.LeastBody(g.P.Wire.HeaderLen, m.Layout)
+		for _, o := range g.P.Alike(m) {
+			body = min(body, model.LeastBody(g.P.Wire.HeaderLen, o.Layout))
+		}
+		least[i] = gotree.At(gotree.Name{Name: g.Messages[i].Kind}, gotree.Int(g.P.Wire.HeaderLen+body))
 	}
 	g.tail = append(g.tail, table{"// leastFrame has the least length of each message's frame.", "leastFrame",
 		gotree.Composite{Type: gotree.X("[...]uint16{}").(gotree.Composite).Type, Elems: least, Lines: true}})

@@ -30,6 +30,10 @@ func (w *stmts) send(n, v *ast.Node, base model.StmtBase) []model.Stmt {
 		return nil
 	}
 	w.ro.sent(m, v.Span())
+	if self := w.ro.Machine.Name; m.From != "" && m.From != self && w.Root.Get("roles").Entry(self) != nil {
+		w.Errorf("FSM071", v.Span(), "%s is sent by %s alone, so that frames can be told apart", diag.Quote(m.Name),
+			diag.Quote(m.From)).See(m.Span, "it says so here")
+	}
 	if ok && d.kind == model.ToPeer && w.ro.Peerless.IsZero() {
 		w.ro.Peerless = v.Span()
 	}

@@ -35,7 +35,7 @@ func (r *resolver) lines(w *model.Wire, n *ast.Node) {
 	}
 	for _, m := range r.Protocol.Messages {
 		decl := r.Root.Get("messages").Get(m.Name)
-		for _, k := range []string{"wire", "id"} {
+		for _, k := range []string{"wire", "id", "from"} {
 			if e := decl.Entry(k); e != nil {
 				r.Errorf("FSM077", e.Key.Span(), "%s is for binary frames, and these are lines",
 					diag.Quote(k)).With("write `line: …`")

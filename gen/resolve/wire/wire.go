@@ -5,7 +5,6 @@ package wire
 import (
 	"fmt"
 
-	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/pass"
@@ -13,10 +12,13 @@ import (
 )
 
 // Resolve resolves how messages are written as frames or lines.
-func Resolve(t *types.Table) { (&resolver{t}).wire() }
+func Resolve(t *types.Table) { (&resolver{t, map[*model.Message]bool{}}).wire() }
 
 // resolver resolves the section `wire` and the layout of each message.
-type resolver struct{ *types.Table }
+type resolver struct {
+	*types.Table
+	bad map[*model.Message]bool // those whose items have errors
+}
 
 func (r *resolver) wire() {
 	n := r.Root.Get("wire")
@@ -55,17 +57,18 @@ func (r *resolver) wire() {
 	for _, it := range hw.bodies {
 		it.Less = w.HeaderLen
 	}
-	typ := r.checkHeader(w, n, fine)
+	typ := r.checkHeader(w)
 	for _, m := range r.Protocol.Messages {
 		r.messageWire(m, w, typ, hw, little)
 	}
-	r.checkIDs(typ)
+	if fine {
+		r.alike(w)
+	}
 	r.Protocol.Wire = w
 }
 
-// checkHeader checks the items of the header and returns the one for the type, or nil. fine says that all
-// of them were understood.
-func (r *resolver) checkHeader(w *model.Wire, n *ast.Node, fine bool) *model.WireType {
+// checkHeader checks the items of the header and returns the one for the type, or nil.
+func (r *resolver) checkHeader(w *model.Wire) *model.WireType {
 	var typ *model.WireType
 	lengths, twice := 0, map[string]bool{}
 	found := func(it *model.WireType) {
@@ -100,14 +103,12 @@ func (r *resolver) checkHeader(w *model.Wire, n *ast.Node, fine bool) *model.Wir
 			}
 		}
 	}
-	if typ == nil && len(r.Protocol.Messages) > 1 && fine {
-		r.Errorf("FSM070", n.Span(), "the header has no `type`, so the messages cannot be told apart")
-	}
 	return typ
 }
 
 func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireType, hw *writer, little bool) {
 	decl := r.Root.Get("messages").Get(m.Name)
+	r.from(m)
 	if id := decl.Get("id"); id != nil {
 		if v, ok := r.ConstIn(id, 0, 1<<32-1, "the type number"); ok {
 			m.ID = v
@@ -136,27 +137,12 @@ func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireT
 	if before == r.Len() {
 		ww.complete(m.Fields, m.Span)
 	}
+	r.bad[m] = r.bad[m] || before != r.Len()
 	m.MinLen, m.MaxLen = int(ww.min), int(min(ww.max, 1<<30))
 	if w.Max > 0 && ww.max > int64(w.Max) {
 		r.Errorf("FSM075", m.Span, "message %s can have %d bytes, more than the frame's %d",
 			diag.Quote(m.Name), ww.max, w.Max).
 			With("raise `max` under `wire`, or lower the bounds of its lists and texts")
-	}
-}
-
-func (r *resolver) checkIDs(typ *model.WireType) {
-	seen := map[int64]*model.Message{}
-	for _, m := range r.Protocol.Messages {
-		if m.ID < 0 {
-			continue
-		}
-		if first := seen[m.ID]; first != nil && typ != nil {
-			r.Errorf("FSM071", m.Span, "messages %s and %s have the same id %d",
-				diag.Quote(first.Name), diag.Quote(m.Name), m.ID).
-				See(first.Span, "the other one")
-			continue
-		}
-		seen[m.ID] = m
 	}
 }
 

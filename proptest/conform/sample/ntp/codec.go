@@ -9,7 +9,7 @@ import (
 )
 
 // maxFrame is the largest frame in bytes.
-const maxFrame = 48
+const maxFrame = 484
 
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
@@ -38,7 +38,8 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
-	MessagePacket: 48,
+	MessagePacket:  12,
+	MessageControl: 12,
 }
 
 // DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
@@ -67,12 +68,41 @@ func decode(b []byte, m *Message) wire.Error {
 	*m = Message{Kind: kind}
 	switch kind {
 	case MessagePacket:
-		return decodePacket(b, &m.Packet)
+		return oneOfPacket(b, m)
 	}
 	if len(b) > 1 {
 		return wire.Error{Message: kind.String(), Offset: 1, Problem: wire.Trailing, Value: int64(len(b) - 1)}
 	}
 	return e
+}
+
+// oneOfPacket tries the messages that the header does not tell apart, in their order.
+func oneOfPacket(b []byte, m *Message) wire.Error {
+	var worst wire.Error
+	if len(b) < 48 {
+		worst = wire.Farther(worst, wire.Error{Message: "PACKET", Problem: wire.Short, Value: int64(len(b)), Limit: 48})
+	} else {
+		*m = Message{Kind: MessagePacket}
+		e := decodePacket(b, &m.Packet)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if len(b) < 12 {
+		worst = wire.Farther(worst, wire.Error{Message: "CONTROL", Problem: wire.Short, Value: int64(len(b)), Limit: 12})
+	} else {
+		*m = Message{Kind: MessageControl}
+		e := decodeControl(b, &m.Control)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if worst.Problem == 0 {
+		worst.Problem = wire.UnknownType
+	}
+	return worst
 }
 
 // AppendMessage appends the frame of m to dst. If m has no encoding the error is a wire.Error and dst is returned
@@ -84,6 +114,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	switch m.Kind {
 	case MessagePacket:
 		dst, e = encodePacket(dst, start, &m.Packet)
+	case MessageControl:
+		dst, e = encodeControl(dst, start, &m.Control)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -97,7 +129,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 func decodePacket(b []byte, m *PacketMessage) wire.Error {
 	m.Leap = Leap(b[0] >> 6)
 	m.Version = b[0] >> 3 & 7
-	m.Mode = Mode(b[0] & 7)
+	{
+		v := b[0] & 7
+		if v > 5 {
+			return wire.Error{Message: "PACKET", Field: "mode", Problem: wire.Range, Value: int64(v), Limit: 5}
+		}
+		m.Mode = Mode(v)
+	}
 	m.Stratum = b[1]
 	m.Poll = int8(b[2])
 	m.Precision = int8(b[3])
@@ -123,8 +161,8 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 		return dst, wire.Error{Message: "PACKET", Field: "version", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Version), Limit: 7}
 	}
 	dst[start] |= uint8(m.Version) << 3
-	if int(m.Mode) >= 8 {
-		return dst, wire.Error{Message: "PACKET", Field: "mode", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Mode), Limit: 7}
+	if int(m.Mode) >= 6 {
+		return dst, wire.Error{Message: "PACKET", Field: "mode", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Mode), Limit: 5}
 	}
 	dst[start] |= uint8(m.Mode)
 	dst = append(dst, m.Stratum, byte(m.Poll), byte(m.Precision))
@@ -135,5 +173,84 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Origin))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Received))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Sent))
+	return dst, wire.Error{}
+}
+
+func decodeControl(b []byte, m *ControlMessage) wire.Error {
+	m.Leap = Leap(b[0] >> 6)
+	m.Version = b[0] >> 3 & 7
+	if v := b[0] & 7; v != 6 {
+		return wire.Error{Message: "CONTROL", Problem: wire.Mismatch, Value: int64(v), Limit: 6}
+	}
+	{
+		word := b[1]
+		m.Response = word>>7 != 0
+		m.Error = word>>6&1 != 0
+		m.More = word>>5&1 != 0
+		m.Operation = word & 31
+	}
+	m.Sequence = binary.BigEndian.Uint16(b[2:])
+	m.Status = binary.BigEndian.Uint16(b[4:])
+	m.Association = binary.BigEndian.Uint16(b[6:])
+	m.Offset = binary.BigEndian.Uint16(b[8:])
+	count1 := uint64(binary.BigEndian.Uint16(b[10:]))
+	at := 12
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "CONTROL", Field: "data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 468 {
+			return wire.Error{Message: "CONTROL", Field: "data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 468}
+		}
+		m.Data.Len = uint16(copy(m.Data.Data[:], text))
+		at = end
+	}
+	if over := at % 4; over != 0 {
+		at = min(at+4-over, len(b))
+	}
+	if len(b) > at {
+		return wire.Error{Message: "CONTROL", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeControl(dst []byte, start int, m *ControlMessage) ([]byte, wire.Error) {
+	if int(m.Leap) >= 4 {
+		return dst, wire.Error{Message: "CONTROL", Field: "leap", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Leap), Limit: 3}
+	}
+	dst[start] |= uint8(m.Leap) << 6
+	if m.Version > 7 {
+		return dst, wire.Error{Message: "CONTROL", Field: "version", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Version), Limit: 7}
+	}
+	dst[start] |= uint8(m.Version) << 3
+	dst[start] |= 6
+	{
+		word := uint8(0)
+		word |= uint8(ordinal(m.Response)) << 7
+		word |= uint8(ordinal(m.Error)) << 6
+		word |= uint8(ordinal(m.More)) << 5
+		if m.Operation > 31 {
+			return dst, wire.Error{Message: "CONTROL", Field: "operation", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Operation), Limit: 31}
+		}
+		word |= uint8(m.Operation)
+		dst = append(dst, byte(word))
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Sequence))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Status))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Association))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Offset))
+	if int(m.Data.Len) > 468 {
+		return dst, wire.Error{Message: "CONTROL", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Len), Limit: 468}
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Data.Len))
+	{
+		text := m.Data.Data[:min(int(m.Data.Len), 468)]
+		dst = append(dst, text...)
+	}
+	for (len(dst)-start)%4 != 0 {
+		dst = append(dst, 0)
+	}
 	return dst, wire.Error{}
 }

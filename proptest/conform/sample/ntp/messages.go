@@ -10,18 +10,20 @@ type MessageKind uint8
 
 // The messages of the protocol.
 const (
-	MessagePacket MessageKind = iota
+	MessagePacket  MessageKind = iota
+	MessageControl             // mode 6
 )
 
-var messageKindNames = [...]string{"PACKET"}
+var messageKindNames = [...]string{"PACKET", "CONTROL"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
 
 // Message is one message. Fields that do not belong to the kind are zero.
 type Message struct {
-	Kind   MessageKind
-	Packet PacketMessage // for MessagePacket
+	Kind    MessageKind
+	Packet  PacketMessage  // for MessagePacket
+	Control ControlMessage // for MessageControl
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -42,4 +44,19 @@ type PacketMessage struct {
 	Origin         Stamp
 	Received       Stamp
 	Sent           Stamp
+}
+
+// ControlMessage are the fields of CONTROL. mode 6.
+type ControlMessage struct {
+	Leap        Leap
+	Version     uint8
+	Response    bool
+	Error       bool
+	More        bool
+	Operation   uint8
+	Sequence    uint16
+	Status      uint16
+	Association uint16
+	Offset      uint16
+	Data        BytesUpTo468
 }

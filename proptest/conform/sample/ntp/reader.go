@@ -34,9 +34,13 @@ func (m *Reader) Step(ev *Event, fx *Effects) fsm.Result {
 		return refused(fsm.NoTransition)
 	}
 	if m.State == StateOpen {
-		if ev.Kind == ReceivePacket {
-			// specs/library/ntp/spec.yaml:20
+		switch ev.Kind {
+		case ReceivePacket:
+			// specs/library/ntp/spec.yaml:33
 			return ignored(0)
+		case ReceiveControl:
+			// specs/library/ntp/spec.yaml:33
+			return ignored(1)
 		}
 	}
 	switch ev.Kind {

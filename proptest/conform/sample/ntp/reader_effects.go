@@ -14,9 +14,10 @@ const (
 	EventUp                     // the link to From came up
 	EventLost                   // the link to From was lost
 	ReceivePacket
+	ReceiveControl // mode 6
 )
 
-var eventKindNames = [...]string{"start", "up", "lost", "PACKET"}
+var eventKindNames = [...]string{"start", "up", "lost", "PACKET", "CONTROL"}
 
 // String returns the name as the specification has it.
 func (v EventKind) String() string { return fsm.Name(eventKindNames[:], int(v)) }
@@ -32,7 +33,9 @@ type Event struct {
 func (ev *Event) invalid() bool {
 	switch ev.Kind {
 	case ReceivePacket:
-		return ev.Message.Packet.Leap > 3 || ev.Message.Packet.Version > 7 || ev.Message.Packet.Mode > 7
+		return ev.Message.Packet.Leap > 3 || ev.Message.Packet.Version > 7 || ev.Message.Packet.Mode > 5
+	case ReceiveControl:
+		return ev.Message.Control.Leap > 3 || ev.Message.Control.Version > 7 || ev.Message.Control.Operation > 31 || ev.Message.Control.Data.Len > 468
 	}
 	return false
 }
@@ -43,7 +46,12 @@ func (ev *Event) outside(why *fsm.Refusal) {
 	case ReceivePacket:
 		why.Outside(ev.Message.Packet.Leap > 3, "leap", "fine, add, remove, unknown")
 		why.Outside(ev.Message.Packet.Version > 7, "version", "0..7")
-		why.Outside(ev.Message.Packet.Mode > 7, "mode", "reserved, active, passive, client, server, broadcast, control, private")
+		why.Outside(ev.Message.Packet.Mode > 5, "mode", "reserved, active, passive, client, server, broadcast")
+	case ReceiveControl:
+		why.Outside(ev.Message.Control.Leap > 3, "leap", "fine, add, remove, unknown")
+		why.Outside(ev.Message.Control.Version > 7, "version", "0..7")
+		why.Outside(ev.Message.Control.Operation > 31, "operation", "0..31")
+		why.Outside(ev.Message.Control.Data.Len > 468, "data", "bytes up to 468")
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *ReaderRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *ReaderRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
-	case ReceivePacket:
+	case ReceivePacket, ReceiveControl:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -166,12 +166,13 @@ var info = fsm.Info{
 	Hash:     hash,
 	States:   []string{"open"},
 	Final:    []bool{false},
-	Messages: []string{"PACKET"},
+	Messages: []string{"PACKET", "CONTROL"},
 	Commands: []string{},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "open PACKET", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/ntp/spec.yaml", Line: 20, Col: 29},
+		{Name: "open PACKET", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/ntp/spec.yaml", Line: 33, Col: 30},
+		{Name: "open CONTROL", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/ntp/spec.yaml", Line: 33, Col: 38},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -183,5 +184,5 @@ var info = fsm.Info{
 
 // What each state handles or ignores.
 var legal = [...]string{
-	StateOpen: "PACKET",
+	StateOpen: "PACKET, CONTROL",
 }

@@ -23,6 +23,19 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendUint(b, ", received: ", uint64(m.Packet.Received))
 		b = wire.AppendUint(b, ", sent: ", uint64(m.Packet.Sent))
 		return append(b, '}')
+	case MessageControl:
+		b = wire.AppendWord(b, "CONTROL{leap: ", m.Control.Leap.String())
+		b = wire.AppendInt(b, ", version: ", int64(m.Control.Version))
+		b = wire.AppendBool(b, ", response: ", m.Control.Response)
+		b = wire.AppendBool(b, ", error: ", m.Control.Error)
+		b = wire.AppendBool(b, ", more: ", m.Control.More)
+		b = wire.AppendInt(b, ", operation: ", int64(m.Control.Operation))
+		b = wire.AppendInt(b, ", sequence: ", int64(m.Control.Sequence))
+		b = wire.AppendInt(b, ", status: ", int64(m.Control.Status))
+		b = wire.AppendInt(b, ", association: ", int64(m.Control.Association))
+		b = wire.AppendInt(b, ", offset: ", int64(m.Control.Offset))
+		b = wire.AppendText(b, ", data: ", m.Control.Data.String(), int(m.Control.Data.Len) > len(m.Control.Data.Data))
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }

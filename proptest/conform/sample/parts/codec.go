@@ -40,6 +40,10 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageBytes
 	case 6:
 		kind = MessageCut
+	case 7:
+		kind = MessagePing
+	case 8:
+		kind = MessageAsk
 	case 9:
 		kind = MessageEnd
 	default:
@@ -63,19 +67,27 @@ var leastFrame = [...]uint16{
 	MessageChoice:     4,
 	MessageBytes:      16,
 	MessageCut:        3,
+	MessagePing:       3,
+	MessagePong:       3,
+	MessageNone:       3,
+	MessageAsk:        3,
+	MessageAnswer:     3,
 	MessageEnd:        3,
 }
 
-// DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
-// not kept, and nothing is allocated unless there is an error.
-func DecodeMessage(b []byte, m *Message) error {
-	if e := decode(b, m); e.Problem != 0 {
+// DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
+func DecodeMessage(b []byte, m *Message) error { return DecodeMessageTo("", b, m) }
+
+// DecodeMessageTo decodes one whole frame that a role receives into m. The error is a wire.Error; m is of no use
+// then. The frame is not kept, and nothing is allocated unless there is an error.
+func DecodeMessageTo(to string, b []byte, m *Message) error {
+	if e := decode(to, b, m); e.Problem != 0 {
 		return e
 	}
 	return nil
 }
 
-func decode(b []byte, m *Message) wire.Error {
+func decode(to string, b []byte, m *Message) wire.Error {
 	if len(b) < 3 {
 		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 3}
 	}
@@ -103,6 +115,10 @@ func decode(b []byte, m *Message) wire.Error {
 		return decodeBytes(b, &m.Bytes)
 	case MessageCut:
 		return decodeCut(b, &m.Cut)
+	case MessagePing:
+		return oneOfPing(b, m)
+	case MessageAsk:
+		return oneOfAsk(b, m, to)
 	}
 	if len(b) > 3 {
 		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -110,11 +126,80 @@ func decode(b []byte, m *Message) wire.Error {
 	return e
 }
 
+// oneOfPing tries the messages that the header does not tell apart, in their order.
+func oneOfPing(b []byte, m *Message) wire.Error {
+	var worst wire.Error
+	if len(b) < 6 {
+		worst = wire.Farther(worst, wire.Error{Message: "PING", Problem: wire.Short, Value: int64(len(b)), Limit: 6})
+	} else {
+		*m = Message{Kind: MessagePing}
+		e := decodePing(b, &m.Ping)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if len(b) < 6 {
+		worst = wire.Farther(worst, wire.Error{Message: "PONG", Problem: wire.Short, Value: int64(len(b)), Limit: 6})
+	} else {
+		*m = Message{Kind: MessagePong}
+		e := decodePong(b, &m.Pong)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	{
+		*m = Message{Kind: MessageNone}
+		e := wire.Error{}
+		if len(b) > 3 {
+			e = wire.Error{Message: "NONE", Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
+		}
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if worst.Problem == 0 {
+		worst.Problem = wire.UnknownType
+	}
+	return worst
+}
+
+// oneOfAsk tries the messages that the header does not tell apart, in their order.
+func oneOfAsk(b []byte, m *Message, to string) wire.Error {
+	var worst wire.Error
+	if to != "peer" {
+		*m = Message{Kind: MessageAsk}
+		e := decodeAsk(b, &m.Ask)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if to != "other" {
+		if len(b) < 4 {
+			worst = wire.Farther(worst, wire.Error{Message: "ANSWER", Problem: wire.Short, Value: int64(len(b)), Limit: 4})
+		} else {
+			*m = Message{Kind: MessageAnswer}
+			e := decodeAnswer(b, &m.Answer)
+			if e.Problem == 0 {
+				return e
+			}
+			worst = wire.Farther(worst, e)
+		}
+	}
+	if worst.Problem == 0 {
+		worst.Problem = wire.UnknownType
+	}
+	return worst
+}
+
 // AppendMessage appends the frame of m to dst. If m has no encoding the error is a wire.Error and dst is returned
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	if int(m.Kind) >= 7 {
+	if int(m.Kind) >= 12 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -133,6 +218,14 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeBytes(dst, start, &m.Bytes)
 	case MessageCut:
 		dst, e = encodeCut(dst, start, &m.Cut)
+	case MessagePing:
+		dst, e = encodePing(dst, start, &m.Ping)
+	case MessagePong:
+		dst, e = encodePong(dst, start, &m.Pong)
+	case MessageAsk:
+		dst, e = encodeAsk(dst, start, &m.Ask)
+	case MessageAnswer:
+		dst, e = encodeAnswer(dst, start, &m.Answer)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -1106,6 +1199,103 @@ func encodeCut(dst []byte, start int, m *CutMessage) ([]byte, wire.Error) {
 	return dst, wire.Error{}
 }
 
+func decodePing(b []byte, m *PingMessage) wire.Error {
+	if v := b[3]; v != 1 {
+		return wire.Error{Message: "PING", Offset: 3, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
+	}
+	m.N = binary.BigEndian.Uint16(b[4:])
+	if len(b) > 6 {
+		return wire.Error{Message: "PING", Offset: 6, Problem: wire.Trailing, Value: int64(len(b) - 6)}
+	}
+	return wire.Error{}
+}
+
+func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, wire.Error) {
+	dst = append(dst, 1)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.N))
+	return dst, wire.Error{}
+}
+
+func decodePong(b []byte, m *PongMessage) wire.Error {
+	if v := b[3]; v != 2 {
+		return wire.Error{Message: "PONG", Offset: 3, Problem: wire.Mismatch, Value: int64(v), Limit: 2}
+	}
+	m.N = binary.BigEndian.Uint16(b[4:])
+	at := 6
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 9 {
+			return wire.Error{Message: "PONG", Field: "why", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 9}
+		}
+		m.Why.Len = uint8(copy(m.Why.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "PONG", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodePong(dst []byte, _ int, m *PongMessage) ([]byte, wire.Error) {
+	dst = append(dst, 2)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.N))
+	{
+		text := m.Why.Data[:min(int(m.Why.Len), 9)]
+		dst = append(dst, text...)
+	}
+	return dst, wire.Error{}
+}
+
+func decodeAsk(b []byte, m *AskMessage) wire.Error {
+	at := 3
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 4 {
+			return wire.Error{Message: "ASK", Field: "what", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
+		}
+		m.What.Len = uint8(copy(m.What.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "ASK", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeAsk(dst []byte, _ int, m *AskMessage) ([]byte, wire.Error) {
+	{
+		text := m.What.Data[:min(int(m.What.Len), 4)]
+		dst = append(dst, text...)
+	}
+	return dst, wire.Error{}
+}
+
+func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
+	m.More = b[3]
+	at := 4
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 3 {
+			return wire.Error{Message: "ANSWER", Field: "is", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 3}
+		}
+		m.Is.Len = uint8(copy(m.Is.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "ANSWER", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeAnswer(dst []byte, _ int, m *AnswerMessage) ([]byte, wire.Error) {
+	dst = append(dst, m.More)
+	{
+		text := m.Is.Data[:min(int(m.Is.Len), 3)]
+		dst = append(dst, text...)
+	}
+	return dst, wire.Error{}
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAttributes: 1,
@@ -1114,6 +1304,11 @@ var messageIDs = [...]uint8{
 	MessageChoice:     4,
 	MessageBytes:      5,
 	MessageCut:        6,
+	MessagePing:       7,
+	MessagePong:       7,
+	MessageNone:       7,
+	MessageAsk:        8,
+	MessageAnswer:     8,
 	MessageEnd:        9,
 }
 

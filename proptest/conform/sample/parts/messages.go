@@ -16,10 +16,15 @@ const (
 	MessageChoice
 	MessageBytes
 	MessageCut
+	MessagePing
+	MessagePong
+	MessageNone
+	MessageAsk
+	MessageAnswer
 	MessageEnd
 )
 
-var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "END"}
+var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -33,6 +38,10 @@ type Message struct {
 	Choice     ChoiceMessage     // for MessageChoice
 	Bytes      BytesMessage      // for MessageBytes
 	Cut        CutMessage        // for MessageCut
+	Ping       PingMessage       // for MessagePing
+	Pong       PongMessage       // for MessagePong
+	Ask        AskMessage        // for MessageAsk
+	Answer     AnswerMessage     // for MessageAnswer
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -84,4 +93,26 @@ type BytesMessage struct {
 // CutMessage are the fields of CUT.
 type CutMessage struct {
 	Line Text4
+}
+
+// PingMessage are the fields of PING.
+type PingMessage struct {
+	N uint16
+}
+
+// PongMessage are the fields of PONG.
+type PongMessage struct {
+	N   uint16
+	Why Text9
+}
+
+// AskMessage are the fields of ASK.
+type AskMessage struct {
+	What BytesUpTo4
+}
+
+// AnswerMessage are the fields of ANSWER.
+type AnswerMessage struct {
+	Is   BytesUpTo3
+	More uint8
 }

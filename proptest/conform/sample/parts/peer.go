@@ -5,22 +5,22 @@ package parts
 
 import "github.com/parley-go/parley/runtime/fsm"
 
-// State is the control state of Peer.
-type State uint8
+// PeerState is the control state of Peer.
+type PeerState uint8
 
 // The states of Peer.
 const (
-	StateIdle State = iota
+	PeerStateIdle PeerState = iota
 )
 
-var stateNames = [...]string{"idle"}
+var peerStateNames = [...]string{"idle"}
 
 // String returns the name as the specification has it.
-func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
+func (v PeerState) String() string { return fsm.Name(peerStateNames[:], int(v)) }
 
 // Peer is the machine peer. It is comparable: equal values have equal futures.
 type Peer struct {
-	State State
+	State PeerState
 	Own   Bytes4
 	Held  BytesUpTo4
 	Seen  Text12
@@ -32,19 +32,20 @@ func NewPeer() Peer { return Peer{} }
 
 // Step gives the machine one event and fills fx with what is to be done, in order. If the event is refused,
 // deferred or ignored nothing has changed and fx is empty.
-func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
+func (m *Peer) Step(ev *PeerEvent, fx *PeerEffects) fsm.Result {
 	fx.reset(ev.From)
 	if ev.invalid() {
 		return refused(fsm.NoTransition)
 	}
-	if m.State == StateIdle {
+	if m.State == PeerStateIdle {
 		switch ev.Kind {
-		case CommandGo:
-			// proptest/conform/testdata/parts/spec.yaml:90
+		case PeerCommandGo:
+			// proptest/conform/testdata/parts/spec.yaml:95
 			fx.send(MessageEnd)
+			fx.send(MessageAsk).Ask = AskMessage{What: m.Held}
 			return took(0)
-		case CommandPut:
-			// proptest/conform/testdata/parts/spec.yaml:92
+		case PeerCommandPut:
+			// proptest/conform/testdata/parts/spec.yaml:97
 			holds := ev.Put.Some.Len == 4 && ev.Put.Other.Present
 			if holds {
 				value, ok := fitBytes4ToBytesUpTo6(&ev.Put.Other.Value)
@@ -56,10 +57,10 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 					return refused(1)
 				}
 				m.Own = value2
-				fx.report(ReportLong).Long = LongReport{Size: uint16(m.Own.Len)}
+				fx.report(PeerReportLong).Long = PeerLongReport{Size: uint16(m.Own.Len)}
 				return took(1)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:94
+			// proptest/conform/testdata/parts/spec.yaml:99
 			if int64(ev.Put.Some.Len) <= int64(m.Held.Len)+1 {
 				value2, ok2 := fitBytesUpTo6ToBytesUpTo4(&ev.Put.Some)
 				if !ok2 {
@@ -69,9 +70,9 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 				m.Size = uint16(int64(m.Size)/2 + int64(ev.Put.Some.Len))
 				return took(2)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:96
+			// proptest/conform/testdata/parts/spec.yaml:101
 			old := *m
-			fx.report(ReportLong).Long = LongReport{Size: uint16(int64(ev.Put.Some.Len) + int64(m.Seen.Len))}
+			fx.report(PeerReportLong).Long = PeerLongReport{Size: uint16(int64(ev.Put.Some.Len) + int64(m.Seen.Len))}
 			value2, ok2 := fitBytesUpTo4ToBytesUpTo20(&m.Held)
 			if !ok2 {
 				return m.undo(&old, fx, 3)
@@ -82,52 +83,67 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			}
 			fx.send(MessageBytes).Bytes = BytesMessage{Key: m.Own, Data: value2, Name: m.Seen, Plain: value3, Word: text5Of("hello"), Keys: Bytes2List{}, Tail: Optional[BytesUpTo9]{}}
 			return took(3)
-		case ReceiveBytes:
-			// proptest/conform/testdata/parts/spec.yaml:100
+		case PeerReceiveBytes:
+			// proptest/conform/testdata/parts/spec.yaml:105
 			if ev.Message.Bytes.Key == m.Own && ev.Message.Bytes.Name.Len > ev.Message.Bytes.Word.Len {
 				m.Seen = ev.Message.Bytes.Name
 				m.Own = bytes4Of("\x00\xffab")
 				return took(4)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:102
+			// proptest/conform/testdata/parts/spec.yaml:107
 			if ev.Message.Bytes.Tail.Present && ev.Message.Bytes.Tail.Value.Len == 0 {
 				m.Size = ev.Message.Bytes.Plain.Len
 				return took(5)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:104
+			// proptest/conform/testdata/parts/spec.yaml:109
 			m.Own = ev.Message.Bytes.Key
 			return took(6)
-		case ReceiveAttributes:
-			// proptest/conform/testdata/parts/spec.yaml:105
+		case PeerReceiveAttributes:
+			// proptest/conform/testdata/parts/spec.yaml:110
 			return ignored(7)
-		case ReceiveFlags:
-			// proptest/conform/testdata/parts/spec.yaml:105
+		case PeerReceiveFlags:
+			// proptest/conform/testdata/parts/spec.yaml:110
 			return ignored(8)
-		case ReceiveQuery:
-			// proptest/conform/testdata/parts/spec.yaml:105
+		case PeerReceiveQuery:
+			// proptest/conform/testdata/parts/spec.yaml:110
 			return ignored(9)
-		case ReceiveChoice:
-			// proptest/conform/testdata/parts/spec.yaml:105
+		case PeerReceiveChoice:
+			// proptest/conform/testdata/parts/spec.yaml:110
 			return ignored(10)
-		case ReceiveCut:
-			// proptest/conform/testdata/parts/spec.yaml:105
+		case PeerReceiveCut:
+			// proptest/conform/testdata/parts/spec.yaml:110
 			return ignored(11)
-		case ReceiveEnd:
-			// proptest/conform/testdata/parts/spec.yaml:105
+		case PeerReceivePing:
+			// proptest/conform/testdata/parts/spec.yaml:110
 			return ignored(12)
+		case PeerReceivePong:
+			// proptest/conform/testdata/parts/spec.yaml:110
+			return ignored(13)
+		case PeerReceiveNone:
+			// proptest/conform/testdata/parts/spec.yaml:110
+			return ignored(14)
+		case PeerReceiveAsk:
+			// proptest/conform/testdata/parts/spec.yaml:110
+			return ignored(15)
+		case PeerReceiveAnswer:
+			// proptest/conform/testdata/parts/spec.yaml:110
+			return ignored(16)
+		case PeerReceiveEnd:
+			// proptest/conform/testdata/parts/spec.yaml:110
+			return ignored(17)
 		}
 	}
 	switch ev.Kind {
-	case EventUp, EventLost:
+	case PeerEventUp, PeerEventLost:
 		return ignored(fsm.NoTransition)
-	case EventStart:
+	case PeerEventStart:
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
 }
 
 // undo refuses the step and takes back what it has changed.
-func (m *Peer) undo(old *Peer, fx *Effects, transition uint16) fsm.Result {
+func (m *Peer) undo(old *Peer, fx *PeerEffects, transition uint16) fsm.Result {
 	*m = *old
 	fx.reset(fx.from)
 	return refused(transition)

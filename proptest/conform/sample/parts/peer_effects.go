@@ -5,85 +5,96 @@ package parts
 
 import "github.com/parley-go/parley/runtime/fsm"
 
-// EventKind says which event it is.
-type EventKind uint8
+// PeerEventKind says which event it is.
+type PeerEventKind uint8
 
 // The events of Peer.
 const (
-	EventStart EventKind = iota // the machine begins
-	EventUp                     // the link to From came up
-	EventLost                   // the link to From was lost
-	ReceiveAttributes
-	ReceiveFlags
-	ReceiveQuery
-	ReceiveChoice
-	ReceiveBytes
-	ReceiveCut
-	ReceiveEnd
-	CommandGo
-	CommandPut
+	PeerEventStart PeerEventKind = iota // the machine begins
+	PeerEventUp                         // the link to From came up
+	PeerEventLost                       // the link to From was lost
+	PeerReceiveAttributes
+	PeerReceiveFlags
+	PeerReceiveQuery
+	PeerReceiveChoice
+	PeerReceiveBytes
+	PeerReceiveCut
+	PeerReceivePing
+	PeerReceivePong
+	PeerReceiveNone
+	PeerReceiveAsk
+	PeerReceiveAnswer
+	PeerReceiveEnd
+	PeerCommandGo
+	PeerCommandPut
 )
 
-var eventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "END", "go", "put"}
+var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "go", "put"}
 
 // String returns the name as the specification has it.
-func (v EventKind) String() string { return fsm.Name(eventKindNames[:], int(v)) }
+func (v PeerEventKind) String() string { return fsm.Name(peerEventKindNames[:], int(v)) }
 
-// Event is one event for a Peer. Fields that do not belong to the kind are not looked at.
-type Event struct {
-	Kind    EventKind
-	From    fsm.Peer   // who sent the message, or whose link it is
-	Message Message    // for the Receive kinds
-	Put     PutCommand // for CommandPut
+// PeerEvent is one event for a Peer. Fields that do not belong to the kind are not looked at.
+type PeerEvent struct {
+	Kind    PeerEventKind
+	From    fsm.Peer       // who sent the message, or whose link it is
+	Message Message        // for the Receive kinds
+	Put     PeerPutCommand // for PeerCommandPut
 }
 
-// PutCommand are the fields of command put.
-type PutCommand struct {
+// PeerPutCommand are the fields of command put.
+type PeerPutCommand struct {
 	Some  BytesUpTo6
 	Other Optional[Bytes4]
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.
-func (ev *Event) invalid() bool {
+func (ev *PeerEvent) invalid() bool {
 	switch ev.Kind {
-	case ReceiveAttributes:
+	case PeerReceiveAttributes:
 		return invalidAttributeList(&ev.Message.Attributes.List)
-	case ReceiveFlags:
+	case PeerReceiveFlags:
 		return ev.Message.Flags.B.Present && (ev.Message.Flags.B.Value.X < -100 || ev.Message.Flags.B.Value.X > 100 || ev.Message.Flags.B.Value.Y < -100 || ev.Message.Flags.B.Value.Y > 100) || ev.Message.Flags.C.Present && ev.Message.Flags.C.Value.Len > 10 || ev.Message.Flags.E.Present && ev.Message.Flags.E.Value > 5 || ev.Message.Flags.F.Present && (ev.Message.Flags.F.Value.X < -100 || ev.Message.Flags.F.Value.X > 100 || ev.Message.Flags.F.Value.Y < -100 || ev.Message.Flags.F.Value.Y > 100)
-	case ReceiveQuery:
+	case PeerReceiveQuery:
 		return invalidQuestionList(&ev.Message.Query.Questions) || invalidUint16List(&ev.Message.Query.Ids) || ev.Message.Query.Key.Len > 8 || invalidUint8List(&ev.Message.Query.More)
-	case ReceiveChoice:
+	case PeerReceiveChoice:
 		return ev.Message.Choice.Kind > 3 || ev.Message.Choice.B.Present && ev.Message.Choice.B.Value.Len > 300 || ev.Message.Choice.C.Present && (ev.Message.Choice.C.Value.X < -100 || ev.Message.Choice.C.Value.X > 100 || ev.Message.Choice.C.Value.Y < -100 || ev.Message.Choice.C.Value.Y > 100)
-	case ReceiveBytes:
+	case PeerReceiveBytes:
 		return ev.Message.Bytes.Key.Len > 4 || ev.Message.Bytes.Data.Len > 20 || ev.Message.Bytes.Name.Len > 12 || ev.Message.Bytes.Plain.Len > 300 || ev.Message.Bytes.Word.Len > 5 || invalidBytes2List(&ev.Message.Bytes.Keys) || ev.Message.Bytes.Tail.Present && ev.Message.Bytes.Tail.Value.Len > 9
-	case ReceiveCut:
+	case PeerReceiveCut:
 		return ev.Message.Cut.Line.Len > 4
-	case CommandPut:
+	case PeerReceivePong:
+		return ev.Message.Pong.Why.Len > 9
+	case PeerReceiveAsk:
+		return ev.Message.Ask.What.Len > 4
+	case PeerReceiveAnswer:
+		return ev.Message.Answer.Is.Len > 3
+	case PeerCommandPut:
 		return ev.Put.Some.Len > 6 || ev.Put.Other.Present && ev.Put.Other.Value.Len > 4
 	}
 	return false
 }
 
 // outside notes the first field that is outside its type's range.
-func (ev *Event) outside(why *fsm.Refusal) {
+func (ev *PeerEvent) outside(why *fsm.Refusal) {
 	switch ev.Kind {
-	case ReceiveAttributes:
+	case PeerReceiveAttributes:
 		why.Outside(invalidAttributeList(&ev.Message.Attributes.List), "list", "a list of at most 5 of Attribute")
-	case ReceiveFlags:
+	case PeerReceiveFlags:
 		why.Outside(ev.Message.Flags.B.Present && (ev.Message.Flags.B.Value.X < -100 || ev.Message.Flags.B.Value.X > 100 || ev.Message.Flags.B.Value.Y < -100 || ev.Message.Flags.B.Value.Y > 100), "b", "Point")
 		why.Outside(ev.Message.Flags.C.Present && ev.Message.Flags.C.Value.Len > 10, "c", "text 10")
 		why.Outside(ev.Message.Flags.E.Present && ev.Message.Flags.E.Value > 5, "e", "0..5")
 		why.Outside(ev.Message.Flags.F.Present && (ev.Message.Flags.F.Value.X < -100 || ev.Message.Flags.F.Value.X > 100 || ev.Message.Flags.F.Value.Y < -100 || ev.Message.Flags.F.Value.Y > 100), "f", "Point")
-	case ReceiveQuery:
+	case PeerReceiveQuery:
 		why.Outside(invalidQuestionList(&ev.Message.Query.Questions), "questions", "a list of at most 3 of Question")
 		why.Outside(invalidUint16List(&ev.Message.Query.Ids), "ids", "a list of at most 6 of 0..65535")
 		why.Outside(ev.Message.Query.Key.Len > 8, "key", "text 8")
 		why.Outside(invalidUint8List(&ev.Message.Query.More), "more", "a list of at most 9 of 0..255")
-	case ReceiveChoice:
+	case PeerReceiveChoice:
 		why.Outside(ev.Message.Choice.Kind > 3, "kind", "0..3")
 		why.Outside(ev.Message.Choice.B.Present && ev.Message.Choice.B.Value.Len > 300, "b", "text 300")
 		why.Outside(ev.Message.Choice.C.Present && (ev.Message.Choice.C.Value.X < -100 || ev.Message.Choice.C.Value.X > 100 || ev.Message.Choice.C.Value.Y < -100 || ev.Message.Choice.C.Value.Y > 100), "c", "Point")
-	case ReceiveBytes:
+	case PeerReceiveBytes:
 		why.Outside(ev.Message.Bytes.Key.Len > 4, "key", "bytes 4")
 		why.Outside(ev.Message.Bytes.Data.Len > 20, "data", "bytes up to 20")
 		why.Outside(ev.Message.Bytes.Name.Len > 12, "name", "text 12")
@@ -91,71 +102,77 @@ func (ev *Event) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Bytes.Word.Len > 5, "word", "text 5")
 		why.Outside(invalidBytes2List(&ev.Message.Bytes.Keys), "keys", "a list of at most 3 of bytes 2")
 		why.Outside(ev.Message.Bytes.Tail.Present && ev.Message.Bytes.Tail.Value.Len > 9, "tail", "bytes up to 9")
-	case ReceiveCut:
+	case PeerReceiveCut:
 		why.Outside(ev.Message.Cut.Line.Len > 4, "line", "text 4")
-	case CommandPut:
+	case PeerReceivePong:
+		why.Outside(ev.Message.Pong.Why.Len > 9, "why", "text 9")
+	case PeerReceiveAsk:
+		why.Outside(ev.Message.Ask.What.Len > 4, "what", "bytes up to 4")
+	case PeerReceiveAnswer:
+		why.Outside(ev.Message.Answer.Is.Len > 3, "is", "bytes up to 3")
+	case PeerCommandPut:
 		why.Outside(ev.Put.Some.Len > 6, "some", "bytes up to 6")
 		why.Outside(ev.Put.Other.Present && ev.Put.Other.Value.Len > 4, "other", "bytes 4")
 	}
 }
 
-// ReportKind says which report it is.
-type ReportKind uint8
+// PeerReportKind says which report it is.
+type PeerReportKind uint8
 
 // The reports of Peer.
 const (
-	ReportLong ReportKind = iota
+	PeerReportLong PeerReportKind = iota
 )
 
-var reportKindNames = [...]string{"long"}
+var peerReportKindNames = [...]string{"long"}
 
 // String returns the name as the specification has it.
-func (v ReportKind) String() string { return fsm.Name(reportKindNames[:], int(v)) }
+func (v PeerReportKind) String() string { return fsm.Name(peerReportKindNames[:], int(v)) }
 
-// Report is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
-type Report struct {
-	Kind ReportKind
-	Long LongReport // for ReportLong
+// PeerReport is what a Peer tells the embedding program. Fields that do not belong to the kind are zero.
+type PeerReport struct {
+	Kind PeerReportKind
+	Long PeerLongReport // for PeerReportLong
 }
 
-// LongReport are the fields of report long.
-type LongReport struct {
+// PeerLongReport are the fields of report long.
+type PeerLongReport struct {
 	Size uint16
 }
 
-// Effect is one thing that a Peer asks for.
-type Effect struct {
+// PeerEffect is one thing that a Peer asks for.
+type PeerEffect struct {
 	fsm.Effect
-	Message Message // for fsm.Send
-	Report  Report  // for fsm.Report
+	Message Message    // for fsm.Send
+	Report  PeerReport // for fsm.Report
 }
 
-// Effects is the list of what one step asks for. It keeps its memory from step to step, so that a step does
-// not allocate.
-type Effects struct {
-	list []Effect
+// PeerEffects is the list of what one step asks for. It keeps its memory from step to step, so that a step
+// does not allocate.
+type PeerEffects struct {
+	list []PeerEffect
 	from fsm.Peer // of the event being handled
 }
 
 // Len returns the number of effects.
-func (fx *Effects) Len() int { return len(fx.list) }
+func (fx *PeerEffects) Len() int { return len(fx.list) }
 
 // At returns effect i, 0 <= i < Len(). It holds until the next step and must not be changed.
-func (fx *Effects) At(i int) *Effect { return &fx.list[i] }
+func (fx *PeerEffects) At(i int) *PeerEffect { return &fx.list[i] }
 
-func (fx *Effects) reset(from fsm.Peer) {
+func (fx *PeerEffects) reset(from fsm.Peer) {
 	fx.list = fx.list[:0]
 	fx.from = from
 }
 
 // send appends a message to the only peer and returns it for its fields to be set.
-func (fx *Effects) send(kind MessageKind) *Message {
-	fx.list = append(fx.list, Effect{Effect: fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}, Message: Message{Kind: kind}})
+func (fx *PeerEffects) send(kind MessageKind) *Message {
+	fx.list = append(fx.list, PeerEffect{Effect: fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}, Message: Message{Kind: kind}})
 	return &fx.list[len(fx.list)-1].Message
 }
 
 // report appends a report and returns it for its fields to be set.
-func (fx *Effects) report(kind ReportKind) *Report {
-	fx.list = append(fx.list, Effect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: Report{Kind: kind}})
+func (fx *PeerEffects) report(kind PeerReportKind) *PeerReport {
+	fx.list = append(fx.list, PeerEffect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: PeerReport{Kind: kind}})
 	return &fx.list[len(fx.list)-1].Report
 }

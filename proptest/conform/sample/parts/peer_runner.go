@@ -12,8 +12,8 @@ import (
 // fsm.Commander and fsm.Streamer; one goroutine owns it.
 type PeerRunner struct {
 	Machine Peer // may be read between steps, and replaced by a snapshot of the same specification
-	event   Event
-	effects Effects
+	event   PeerEvent
+	effects PeerEffects
 }
 
 var (
@@ -23,19 +23,19 @@ var (
 
 // NewPeerRunner makes a runner with a machine in its initial state.
 func NewPeerRunner() *PeerRunner {
-	return &PeerRunner{Machine: NewPeer(), effects: Effects{list: make([]Effect, 0, 2)}}
+	return &PeerRunner{Machine: NewPeer(), effects: PeerEffects{list: make([]PeerEffect, 0, 2)}}
 }
 
 // Go gives the command go. Refused means that it is not available now.
 func (r *PeerRunner) Go() fsm.Result {
-	r.event.Kind = CommandGo
+	r.event.Kind = PeerCommandGo
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
 // Put gives the command put. Refused means that it is not available now.
 func (r *PeerRunner) Put(some BytesUpTo6, other Optional[Bytes4]) fsm.Result {
-	r.event.Kind = CommandPut
-	r.event.Put = PutCommand{Some: some, Other: other}
+	r.event.Kind = PeerCommandPut
+	r.event.Put = PeerPutCommand{Some: some, Other: other}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -48,7 +48,7 @@ func (r *PeerRunner) Command(text string) (fsm.Result, error) {
 	case "go":
 		give = r.Go
 	case "put":
-		var c PutCommand
+		var c PeerPutCommand
 		c.Some, _ = NewBytesUpTo6(s.Open('{').Field("some").Text(6))
 		if !s.Field("other").None() {
 			c.Other.Value, _ = NewBytes4(s.Text(4))
@@ -66,26 +66,26 @@ func (r *PeerRunner) Command(text string) (fsm.Result, error) {
 }
 
 // Step gives the machine an event.
-func (r *PeerRunner) Step(ev *Event) fsm.Result {
+func (r *PeerRunner) Step(ev *PeerEvent) fsm.Result {
 	r.event = *ev
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
 // Start implements fsm.Runner.
 func (r *PeerRunner) Start() fsm.Result {
-	r.event.Kind = EventStart
+	r.event.Kind = PeerEventStart
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
 // LinkUp implements fsm.Runner.
 func (r *PeerRunner) LinkUp(peer fsm.Peer) fsm.Result {
-	r.event.Kind, r.event.From = EventUp, peer
+	r.event.Kind, r.event.From = PeerEventUp, peer
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
 // LinkLost implements fsm.Runner.
 func (r *PeerRunner) LinkLost(peer fsm.Peer) fsm.Result {
-	r.event.Kind, r.event.From = EventLost, peer
+	r.event.Kind, r.event.From = PeerEventLost, peer
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -97,11 +97,11 @@ func (r *PeerRunner) Timeout(uint16, uint32) fsm.Result {
 
 // Frame implements fsm.Runner. The frame is decoded in place and not kept.
 func (r *PeerRunner) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
-	if err := DecodeMessage(frame, &r.event.Message); err != nil {
+	if err := DecodeMessageTo("peer", frame, &r.event.Message); err != nil {
 		r.effects.reset(from)
 		return refused(fsm.NoTransition), err
 	}
-	r.event.Kind, r.event.From = ReceiveAttributes+EventKind(r.event.Message.Kind), from
+	r.event.Kind, r.event.From = PeerReceiveAttributes+PeerEventKind(r.event.Message.Kind), from
 	return r.Machine.Step(&r.event, &r.effects), nil
 }
 
@@ -146,10 +146,10 @@ func (r *PeerRunner) Effect(i int) fsm.Effect { return r.effects.list[i].Effect 
 func (r *PeerRunner) Message(i int) *Message { return &r.effects.list[i].Message }
 
 // Report returns the report of the Report effect i of the last step. It holds until the next step.
-func (r *PeerRunner) Report(i int) *Report { return &r.effects.list[i].Report }
+func (r *PeerRunner) Report(i int) *PeerReport { return &r.effects.list[i].Report }
 
 // Event returns the last event. It holds until the next one.
-func (r *PeerRunner) Event() *Event { return &r.event }
+func (r *PeerRunner) Event() *PeerEvent { return &r.event }
 
 // AppendFrame implements fsm.Runner.
 func (r *PeerRunner) AppendFrame(dst []byte, i int) ([]byte, error) {
@@ -162,7 +162,7 @@ func (r *PeerRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *PeerRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
-	case CommandPut:
+	case PeerCommandPut:
 		b = wire.AppendText(b, "put{some: ", r.event.Put.Some.String(), int(r.event.Put.Some.Len) > len(r.event.Put.Some.Data))
 		if r.event.Put.Other.Present {
 			b = wire.AppendText(b, ", other: ", r.event.Put.Other.Value.String(), int(r.event.Put.Other.Value.Len) > len(r.event.Put.Other.Value.Data))
@@ -170,7 +170,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 			b = append(b, ", other: none"...)
 		}
 		return append(b, '}')
-	case ReceiveAttributes, ReceiveFlags, ReceiveQuery, ReceiveChoice, ReceiveBytes, ReceiveCut, ReceiveEnd:
+	case PeerReceiveAttributes, PeerReceiveFlags, PeerReceiveQuery, PeerReceiveChoice, PeerReceiveBytes, PeerReceiveCut, PeerReceivePing, PeerReceivePong, PeerReceiveNone, PeerReceiveAsk, PeerReceiveAnswer, PeerReceiveEnd:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -185,7 +185,7 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 		b = appendMessage(append(b, ' '), &e.Message)
 	case fsm.Report:
 		switch e.Report.Kind {
-		case ReportLong:
+		case PeerReportLong:
 			b = wire.AppendInt(b, " long{size: ", int64(e.Report.Long.Size))
 			return append(b, '}')
 		}
@@ -196,7 +196,7 @@ func (r *PeerRunner) AppendEffect(b []byte, i int) []byte {
 
 // Refusal implements fsm.Runner.
 func (r *PeerRunner) Refusal() fsm.Refusal {
-	why := fsm.Handled(handles, int(r.Machine.State), int(r.event.Kind))
+	why := fsm.Handled(peerHandles, int(r.Machine.State), int(r.event.Kind))
 	r.event.outside(&why)
 	return why
 }
@@ -205,35 +205,40 @@ func (r *PeerRunner) Refusal() fsm.Refusal {
 func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Machine) }
 
 // AppendLegal implements fsm.Runner.
-func (r *PeerRunner) AppendLegal(b []byte) []byte { return append(b, legal[r.Machine.State]...) }
+func (r *PeerRunner) AppendLegal(b []byte) []byte { return append(b, peerLegal[r.Machine.State]...) }
 
 // Info implements fsm.Runner.
-func (r *PeerRunner) Info() *fsm.Info { return &info }
+func (r *PeerRunner) Info() *fsm.Info { return &peerInfo }
 
-var info = fsm.Info{
+var peerInfo = fsm.Info{
 	Protocol: "parts",
 	Role:     "peer",
 	Hash:     hash,
 	States:   []string{"idle"},
 	Final:    []bool{false},
-	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "END"},
+	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END"},
 	Commands: []string{"go", "put"},
 	Reports:  []string{"long"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 90, Col: 13},
-		{Name: "idle put/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 92, Col: 13},
-		{Name: "idle put/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 94, Col: 13},
-		{Name: "idle put/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 96, Col: 13},
-		{Name: "idle BYTES/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 100, Col: 13},
-		{Name: "idle BYTES/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 102, Col: 13},
-		{Name: "idle BYTES/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 104, Col: 13},
-		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 18},
-		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 30},
-		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 37},
-		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 44},
-		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 52},
-		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 57},
+		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 95, Col: 13},
+		{Name: "idle put/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 97, Col: 13},
+		{Name: "idle put/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 99, Col: 13},
+		{Name: "idle put/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 101, Col: 13},
+		{Name: "idle BYTES/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 13},
+		{Name: "idle BYTES/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 107, Col: 13},
+		{Name: "idle BYTES/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 109, Col: 13},
+		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 18},
+		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 30},
+		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 37},
+		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 44},
+		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 52},
+		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 57},
+		{Name: "idle PONG", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 63},
+		{Name: "idle NONE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 69},
+		{Name: "idle ASK", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 75},
+		{Name: "idle ANSWER", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 80},
+		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 88},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -244,11 +249,11 @@ var info = fsm.Info{
 }
 
 // What each state handles or ignores.
-var legal = [...]string{
-	StateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, END, go, put",
+var peerLegal = [...]string{
+	PeerStateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, PING, PONG, NONE, ASK, ANSWER, END, go, put",
 }
 
 // The first branch of each event that a state handles, plus 1.
-var handles = [][]uint16{
-	StateIdle: {ReceiveBytes: 5, CommandGo: 1, CommandPut: 2},
+var peerHandles = [][]uint16{
+	PeerStateIdle: {PeerReceiveBytes: 5, PeerCommandGo: 1, PeerCommandPut: 2},
 }

@@ -80,6 +80,20 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageCut:
 		b = wire.AppendText(b, "CUT{line: ", m.Cut.Line.String(), int(m.Cut.Line.Len) > len(m.Cut.Line.Data))
 		return append(b, '}')
+	case MessagePing:
+		b = wire.AppendInt(b, "PING{n: ", int64(m.Ping.N))
+		return append(b, '}')
+	case MessagePong:
+		b = wire.AppendInt(b, "PONG{n: ", int64(m.Pong.N))
+		b = wire.AppendText(b, ", why: ", m.Pong.Why.String(), int(m.Pong.Why.Len) > len(m.Pong.Why.Data))
+		return append(b, '}')
+	case MessageAsk:
+		b = wire.AppendText(b, "ASK{what: ", m.Ask.What.String(), int(m.Ask.What.Len) > len(m.Ask.What.Data))
+		return append(b, '}')
+	case MessageAnswer:
+		b = wire.AppendText(b, "ANSWER{is: ", m.Answer.Is.String(), int(m.Answer.Is.Len) > len(m.Answer.Is.Data))
+		b = wire.AppendInt(b, ", more: ", int64(m.Answer.More))
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }
@@ -92,6 +106,12 @@ func appendPeer(b []byte, m *Peer) []byte {
 	b = wire.AppendText(b, ", seen: ", m.Seen.String(), int(m.Seen.Len) > len(m.Seen.Data))
 	b = wire.AppendInt(b, ", size: ", int64(m.Size))
 	return append(b, '}')
+}
+
+// appendOther appends the machine's state, parameters, variables, timers and parts.
+func appendOther(b []byte, m *Other) []byte {
+	b = append(b, m.State.String()...)
+	return b
 }
 
 func appendAttributeList(b []byte, v *AttributeList) []byte {

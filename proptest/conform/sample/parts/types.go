@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "3d1d006a81287c847d9e4cb0d60feef9a7e2566053a662b35b28953fc950605b"
+const hash = "a14485f94407cce85a9e4b2d8bc53956c6eaf9c4c3e41db9c2a1658c03e03432"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -278,6 +278,21 @@ func NewText4(s string) (t Text4, ok bool) {
 // String returns the text.
 func (t Text4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
+// Text9 is a text of at most 9 bytes. Bytes of Data from Len on are 0.
+type Text9 struct {
+	Len  uint8
+	Data [9]byte
+}
+
+// NewText9 makes a Text9; ok is false if s is longer than 9 bytes, and the text is cut then.
+func NewText9(s string) (t Text9, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text9) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
 // BytesUpTo4 is at most 4 bytes. Bytes of Data from Len on are 0.
 type BytesUpTo4 struct {
 	Len  uint8
@@ -292,6 +307,27 @@ func NewBytesUpTo4(s string) (t BytesUpTo4, ok bool) {
 
 // String returns the bytes.
 func (t BytesUpTo4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// BytesUpTo3 is at most 3 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo3 struct {
+	Len  uint8
+	Data [3]byte
+}
+
+// NewBytesUpTo3 makes a BytesUpTo3; ok is false if s is longer than 3 bytes, and it is cut then.
+func NewBytesUpTo3(s string) (t BytesUpTo3, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo3) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// bytesUpTo3Of makes a constant of the specification.
+func bytesUpTo3Of(s string) BytesUpTo3 {
+	t, _ := NewBytesUpTo3(s)
+	return t
+}
 
 // BytesUpTo6 is at most 6 bytes. Bytes of Data from Len on are 0.
 type BytesUpTo6 struct {
