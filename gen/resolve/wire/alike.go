@@ -28,8 +28,8 @@ func (r *resolver) from(m *model.Message) {
 }
 
 // alike reports messages that the header does not tell from each other, if the same bytes can be both and
-// some role receives both.
-func (r *resolver) alike(w *model.Wire) {
+// some role receives both. header is the greatest size of the header.
+func (r *resolver) alike(w *model.Wire, header int) {
 	p := *r.Protocol
 	p.Wire = w
 	for i, m := range p.Messages {
@@ -39,7 +39,7 @@ func (r *resolver) alike(w *model.Wire) {
 					diag.Quote(m.Name), diag.Quote(o.Name))
 				return
 			}
-			if o.Index <= i || r.IsBroken(m.Span) || r.IsBroken(o.Span) || r.bad[m] || r.bad[o] || !r.bothReach(m, o) || apart(m, o, w) {
+			if o.Index <= i || r.IsBroken(m.Span) || r.IsBroken(o.Span) || r.bad[m] || r.bad[o] || !r.bothReach(m, o) || apart(m, o, w, header) {
 				continue
 			}
 			why := "the header has no `type`"
@@ -83,8 +83,10 @@ const headerSpace = 1 << 20
 
 // apart reports whether no frame can be both messages: they have lengths, or numbers in one place, that are
 // never equal.
-func apart(m, o *model.Message, w *model.Wire) bool {
-	if !w.Surplus && (m.MaxLen < o.MinLen || o.MaxLen < m.MinLen) {
+func apart(m, o *model.Message, w *model.Wire, header int) bool {
+	// Both have the same header, however long it is.
+	shorter := func(m, o *model.Message) bool { return m.MaxLen-header < o.MinLen-w.HeaderLen }
+	if !w.Surplus && (shorter(m, o) || shorter(o, m)) {
 		return true
 	}
 	theirs := claims(o)

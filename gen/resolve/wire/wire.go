@@ -62,7 +62,7 @@ func (r *resolver) wire() {
 		r.messageWire(m, w, typ, hw, little)
 	}
 	if fine {
-		r.alike(w)
+		r.alike(w, int(hw.max))
 	}
 	r.Protocol.Wire = w
 }
