@@ -88,7 +88,7 @@ func (r *resolver) declarations() {
 		model.Channel{Ordered: true, Capacity: 8, Span: r.Protocol.Span})
 	r.DeclareTypes()
 	r.DeclareMessages()
-	wire.Resolve(r.Table)
+	r.alike(wire.Resolve(r.Table))
 	r.Declare()
 }
 

@@ -27,24 +27,32 @@ var formats = []struct{ protocol, to, hex, text string }{
 		"02 4b696c6c6572202121210005000000 6924d943",
 		`PLAYERS{players: [{index: 1, name: "[D]---->T.N.W<----", score: 14, seconds: 1140889524}, ` +
 			`{index: 2, name: "Killer !!!", score: 5, seconds: 1138304105}]}`},
-	{"a2s", "", "ffffffff 49 02 67616d653278732e636f6d00 64655f6475737400 637374726b6500 43535300 f000 05 10 04 64 6c 00 00 " +
+	{"a2s", "", "ffffffff 49 02 67616d653278732e636f6d00 64655f6475737400 637374726b6500 43535300 " +
+		"f000 05 10 04 64 6c 00 00 " +
 		"312e302e302e323200 a0 8769 6100",
-		`INFO{protocol: 2, name: "game2xs.com", map: "de_dust", folder: "cstrke", game: "CSS", app: 240, players: 5, ` +
-			`most: 16, bots: 4, kind: dedicated, system: linux, locked: false, secured: false, version: "1.0.0.22", ` +
+		`INFO{protocol: 2, name: "game2xs.com", map: "de_dust", ` +
+			`folder: "cstrke", game: "CSS", app: 240, players: 5, ` +
+			`most: 16, bots: 4, kind: dedicated, system: linux, locked: false, ` +
+			`secured: false, version: "1.0.0.22", ` +
 			`port: 27015, steam: none, television: none, keywords: "a", long: none}`},
 	{"wireguard", "", "04000000 01020304 0500000000000000 " + strings.Repeat("aa", 16),
 		`DATA{receiver: 67305985, counter: 5, packet: "` + strings.Repeat(`\xaa`, 16) + `"}`},
 	{"wireguard", "", "03000000 01000000 " + strings.Repeat("62", 24) + strings.Repeat("63", 32),
 		`COOKIE{receiver: 1, nonce: "` + strings.Repeat("b", 24) + `", cookie: "` + strings.Repeat("c", 32) + `"}`},
 	{"enet", "", "8000 1234 81 ff 0001 05 00 0000 06 01 0002 0003 616263",
-		`PACKET{session: 0, peer: 0, time: 4660, commands: [{acknowledge: true, unsequenced: false, kind: acknowledge, ` +
-			`channel: 255, sequence: 1, received: {sequence: 1280, time: 0}, … kind: reliable, channel: 1, sequence: 2, ` +
-			`received: none, connect: none, data: "abc", word: none, number: none, fragment: none, bandwidth: none, ` +
+		`PACKET{session: 0, peer: 0, time: 4660, commands: [{acknowledge: true, unsequenced: false, ` +
+			`kind: acknowledge, channel: 255, sequence: 1, ` +
+			`received: {sequence: 1280, time: 0}, … kind: reliable, channel: 1, ` +
+			`sequence: 2, received: none, connect: none, data: "abc", word: none, ` +
+			`number: none, fragment: none, bandwidth: none, ` +
 			`throttle: none}]}`},
-	{"tls", "", "160301 00c4 010000c00303cb34ecb1e78163ba1c38c6dacb196a6dffa21a8d9912ec18a2ef6283024dece70000061301130313" +
-		"02010000910000000b0009000006736572766572ff01000100000a00140012001d001700180019010001010102010301040023000000" +
-		"3300260024001d002099381de560e4bd43d23d8e435a7dbafeb3c06e51c13cae4d5413691e529aaf2c002b0003020304000d0020001e" +
-		"040305030603020308040805080604010501060102010402050206020202002d00020101001c00024001",
+	{"tls", "",
+		"160301 00c4 010000c00303cb34ecb1e78163ba1c38c6dacb196a6dffa21a8d9912ec18a2ef6283024dece70000061301130313" +
+			"02010000910000000b0009000006736572766572ff01000100000a001400" +
+			"12001d001700180019010001010102010301040023000000" +
+			"3300260024001d002099381de560e4bd43d23d8e435a7dbafeb3c06e51c1" +
+			"3cae4d5413691e529aaf2c002b0003020304000d0020001e" +
+			"040305030603020308040805080604010501060102010402050206020202002d00020101001c00024001",
 		`CLIENT_HELLO{version: 769, legacy: 771, … session: "", suites: [4865, 4867, 4866], compression: [0], ` +
 			`extensions: [{kind: 0, data: "\x00\t\x00\x00\x06server"}, {kind: 65281, data: "\x00"}, … ` +
 			`{kind: 45, data: "\x01\x01"}, {kind: 28, data: "@\x01"}]}`},
@@ -56,7 +64,8 @@ var formats = []struct{ protocol, to, hex, text string }{
 	{"modbus", "server", "0001 0000 0006 11 01 0013 0013",
 		"READ_COILS{transaction: 1, unit: 17, address: 19, quantity: 19}"},
 	{"modbus", "client", "0001 0000 0006 11 01 03 cd6b05", `COILS{transaction: 1, unit: 17, coils: "\xcdk\x05"}`},
-	{"modbus", "client", "0001 0000 0006 11 05 00ac ff00", "WRITE_COIL{transaction: 1, unit: 17, address: 172, coil: on}"},
+	{"modbus", "client", "0001 0000 0006 11 05 00ac ff00",
+		"WRITE_COIL{transaction: 1, unit: 17, address: 172, coil: on}"},
 	{"modbus", "server", "0001 0000 000b 11 10 0001 0002 04 000a 0102",
 		"WRITE_REGISTERS{transaction: 1, unit: 17, address: 1, values: [10, 258]}"},
 	{"modbus", "client", "0001 0000 0006 11 10 0001 0002",
@@ -68,7 +77,8 @@ var formats = []struct{ protocol, to, hex, text string }{
 	{"minecraft", "client", "04 00 02 7b7d", `ANSWER{json: "{}"}`},
 	{"minecraft", "client", "09 01 0000000000000007", "PONG{time: 7}"},
 	{"minecraft", "server", "09 01 0000000000000007", "PING{time: 7}"},
-	{"dhcp", "", "01 01 06 00 3903f326 0000 8000 00000000 00000000 00000000 00000000 000b8201fc42" + strings.Repeat("00", 10) +
+	{"dhcp", "", "01 01 06 00 3903f326 0000 8000 00000000 00000000 00000000 00000000 000b8201fc42" +
+		strings.Repeat("00", 10) +
 		strings.Repeat("00", 192) + "63825363 350101 00 370401032a06 ff",
 		`MESSAGE{operation: request, hardware: 1, size: 6, hops: 0, key: 956560166, seconds: 0, broadcast: true, ` +
 			`… options: [{code: 53, value: "\x01"}, {code: 0, value: none}, {code: 55, value: "\x01\x03*\x06"}]}`},

@@ -1,12 +1,7 @@
 package wire
 
 import (
-	"bytes"
-	"fmt"
-	"math/rand/v2"
-
 	"github.com/parley-go/parley/gen/diag"
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -27,36 +22,39 @@ func (r *resolver) from(m *model.Message) {
 	m.From = n.Text
 }
 
-// alike reports messages that the header does not tell from each other, if the same bytes can be both and
-// some role receives both. header is the greatest size of the header.
-func (r *resolver) alike(w *model.Wire, header int) {
+// Alike are two messages that nothing tells apart and some role receives. Fixed are the bytes of their
+// bodies that are always the same, by place.
+type Alike struct {
+	A, B  *model.Message
+	Fixed map[int]byte
+}
+
+// alike lists messages that the header does not tell from each other, nor anything else at known places.
+// header is the greatest size of the header.
+func (r *resolver) alike(w *model.Wire, header int) (out []Alike) {
 	p := *r.Protocol
 	p.Wire = w
 	for i, m := range p.Messages {
 		for _, o := range p.Alike(m) {
-			if o.Index > i && (len(interp.Shape(&p).Addresses) > 0) {
-				r.Errorf("FSM071", o.Span, "addresses are found by the number of a message, which tells %s and %s apart",
-					diag.Quote(m.Name), diag.Quote(o.Name))
-				return
-			}
-			if o.Index <= i || r.IsBroken(m.Span) || r.IsBroken(o.Span) || r.bad[m] || r.bad[o] || !r.bothReach(m, o) || apart(m, o, w, header) {
+			if o.Index > i && (hasAddress(m.Layout) || hasAddress(o.Layout)) {
+				r.Errorf("FSM071", o.Span, "addresses are found by the number of a message, which does not tell %s "+
+					"from %s", diag.Quote(o.Name), diag.Quote(m.Name)).See(m.Span, "the other one")
 				continue
 			}
-			why := "the header has no `type`"
-			if w.TypeNumber() != nil {
-				why = fmt.Sprintf("both have the id %d", m.ID)
+			if o.Index <= i || r.IsBroken(m.Span) || r.IsBroken(o.Span) || r.bad[m] || r.bad[o] ||
+				!r.bothReach(m, o) || apart(m, o, w, header) {
+				continue
 			}
-			d := r.Errorf("FSM071", o.Span, "a frame can be %s as well as %s: %s", diag.Quote(m.Name), diag.Quote(o.Name),
-				why).See(m.Span, "the other one")
-			if b := example(&p, m, o); b != nil {
-				d.With(fmt.Sprintf("% x is both; give them ids, constants or lengths that differ, or say which role sends "+
-					"one: `from: role`", b))
-			} else {
-				d.With("nothing tells them apart: give them ids, constants or lengths that differ, or say which role " +
-					"sends one: `from: role`")
+			fixed := map[int]byte{}
+			for _, c := range append(claims(m), claims(o)...) {
+				if c.lo == c.hi && c.bits == 8 && c.at >= 0 {
+					fixed[c.at] = byte(c.lo)
+				}
 			}
+			out = append(out, Alike{m, o, fixed})
 		}
 	}
+	return out
 }
 
 // bothReach reports whether some role receives both messages.
@@ -162,49 +160,4 @@ func itemBits(item model.WireItem) int {
 		return it.Bits
 	}
 	return 0
-}
-
-// example looks for a frame that is both messages; nil if it finds none. It tries bodies at random that have
-// the constants of both.
-func example(p *model.Protocol, m, o *model.Message) []byte {
-	random := rand.New(rand.NewPCG(1, 2))
-	header := p.Wire.HeaderLen
-	least, most := max(m.MinLen, o.MinLen)-header, min(m.MaxLen, o.MaxLen, p.Wire.Max)-header
-	if p.Wire.Surplus {
-		most = max(most, least)
-	}
-	strs := &interp.Strings{}
-	for try := range 4000 {
-		body := make([]byte, least+min(try%40, max(most-least, 0)))
-		for i := range body {
-			if kind := random.IntN(4); kind == 0 {
-				body[i] = byte(random.IntN(256))
-			} else if kind == 1 {
-				body[i] = byte(random.IntN(4))
-			}
-		}
-		for _, x := range [2]*model.Message{m, o} {
-			for _, c := range claims(x) {
-				if c.lo == c.hi && c.bits == 8 && c.at >= 0 && c.at < len(body) {
-					body[c.at] = byte(c.lo)
-				}
-			}
-		}
-		whole := *m
-		whole.Layout = []model.WireItem{&model.WireLiteral{Bytes: string(body)}}
-		slots := make([]int64, interp.FieldSlots(m.Fields))
-		interp.Zero(&model.Type{Kind: model.KindRecord, Fields: m.Fields}, slots)
-		frame, err := interp.AppendFrame(p, strs, nil, &whole, slots)
-		if err.Problem != 0 {
-			continue
-		}
-		is := func(x *model.Message) bool {
-			got, _, _ := interp.DecodeFrameAs(p, strs, frame, func(c *model.Message) bool { return c == x })
-			return got == x
-		}
-		if is(m) && is(o) {
-			return bytes.Clone(frame)
-		}
-	}
-	return nil
 }

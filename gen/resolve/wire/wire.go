@@ -11,8 +11,8 @@ import (
 	"github.com/parley-go/parley/gen/resolve/types"
 )
 
-// Resolve resolves how messages are written as frames or lines.
-func Resolve(t *types.Table) { (&resolver{t, map[*model.Message]bool{}}).wire() }
+// Resolve resolves how messages are written as frames or lines. It returns those that nothing tells apart.
+func Resolve(t *types.Table) []Alike { return (&resolver{t, map[*model.Message]bool{}}).wire() }
 
 // resolver resolves the section `wire` and the layout of each message.
 type resolver struct {
@@ -20,7 +20,7 @@ type resolver struct {
 	bad map[*model.Message]bool // those whose items have errors
 }
 
-func (r *resolver) wire() {
+func (r *resolver) wire() (alike []Alike) {
 	n := r.Root.Get("wire")
 	if n == nil {
 		for _, m := range r.Protocol.Messages {
@@ -32,7 +32,7 @@ func (r *resolver) wire() {
 				}
 			}
 		}
-		return
+		return nil
 	}
 	w := &model.Wire{Surplus: pass.TextOf(n, "surplus") == "skip", Span: n.Span()}
 	little := pass.TextOf(n, "order") == "little"
@@ -45,7 +45,7 @@ func (r *resolver) wire() {
 	if n.Get("lines") != nil {
 		r.lines(w, n)
 		r.Protocol.Wire = w
-		return
+		return nil
 	}
 	r.noLines(n)
 	hw := newWriter(r, little, "the header", nil)
@@ -62,9 +62,10 @@ func (r *resolver) wire() {
 		r.messageWire(m, w, typ, hw, little)
 	}
 	if fine {
-		r.alike(w, int(hw.max))
+		alike = r.alike(w, int(hw.max))
 	}
 	r.Protocol.Wire = w
+	return alike
 }
 
 // checkHeader checks the items of the header and returns the one for the type, or nil.
