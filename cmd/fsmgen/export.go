@@ -81,7 +81,8 @@ func exportCommand() *cobra.Command {
 	f.StringVar(&o.to, "to", "", "the `language`: "+strings.Join(exporterNames(), ", "))
 	f.StringVar(&o.check, "check", "", "the check of this `name` (default: the only or first one)")
 	f.StringToStringVar(&o.set, "set", nil, "replace a constant of the specification, as `NAME=3` (may be repeated)")
-	f.StringVar(&o.role, "role", "", "for mermaid: the `role` to draw (default: the only one); for wireshark: that of the port")
+	f.StringVar(&o.role, "role", "",
+		"for mermaid: the `role` to draw (default: the only one); for wireshark: that of the port")
 	f.StringVar(&o.transport, "transport", "",
 		"for wireshark: `tcp or udp` (default: udp if messages may be lost or overtake each other, else tcp)")
 	f.IntVar(&o.port, "port", 0, "for wireshark: the `number` of the port")

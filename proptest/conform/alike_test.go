@@ -50,7 +50,8 @@ func TestDirections(t *testing.T) {
 			}
 		}
 		if got != x.want || generated != x.want {
-			t.Errorf("%s to %q: the interpreter says %s, the generated code %s, not %s", x.hex, x.to, got, generated, x.want)
+			t.Errorf("%s to %q: the interpreter says %s, the generated code %s, not %s",
+				x.hex, x.to, got, generated, x.want)
 		}
 	}
 	other := parts.NewOtherRunner()
