@@ -207,6 +207,22 @@ func (r *PeerRunner) AppendMachine(b []byte) []byte { return appendPeer(b, &r.Ma
 // AppendLegal implements fsm.Runner.
 func (r *PeerRunner) AppendLegal(b []byte) []byte { return append(b, peerLegal[r.Machine.State]...) }
 
+// PeerHandlers has a function for each report of a Peer; those that are nil are not called.
+type PeerHandlers struct {
+	Long func(PeerLongReport)
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *PeerHandlers) OnReport(r *PeerRunner, i int) {
+	switch r.Report(i).Kind {
+	case PeerReportLong:
+		if h.Long != nil {
+			h.Long(r.Report(i).Long)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *PeerRunner) Info() *fsm.Info { return &peerInfo }
 
