@@ -74,12 +74,12 @@ func TestListenToStrangers(t *testing.T) {
 	event(t, m, LinkUp, 0)
 	says(t, friend)
 	event(t, m, State, fsm.Broadcast)
-	for {
-		late, err := net.Dial("tcp", at)
-		if err != nil {
-			break // until then it waits in vain
+	for { // the address is free as soon as nobody waits there
+		again, err := net.Listen("tcp", at)
+		if err == nil {
+			again.Close()
+			break
 		}
-		late.Close()
 	}
 	if text, err := m.Text(); err != nil || !strings.HasPrefix(text, "remoteReady") {
 		t.Errorf("%q, %v", text, err)
