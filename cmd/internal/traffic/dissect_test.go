@@ -25,13 +25,14 @@ import (
 const malformedFrame = "malformed"
 
 // tshark lets the dissector of a protocol loose on a capture and returns what it found in each
-// direction, from the port that is that of the protocol and to it.
-func tshark(t *testing.T, p *model.Protocol, transport, file string) (from, to []string) {
+// direction, from the port that is that of the protocol and to it. server is the role that the port belongs to.
+func tshark(t *testing.T, p *model.Protocol, transport, file string, server ...string) (from, to []string) {
 	t.Helper()
 	if _, err := exec.LookPath("tshark"); err != nil {
 		t.Skip("tshark is not installed: dissectors are written and not run")
 	}
-	script, err := dissect.Wireshark(p, dissect.Options{Transport: transport, Port: 21837})
+	script, err := dissect.Wireshark(p, dissect.Options{Transport: transport, Port: 21837,
+		Server: strings.Join(server, "")})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,6 +163,21 @@ func TestDissectorOfRandomFrames(t *testing.T) {
 				t.Error("nothing was malformed")
 			}
 		})
+	}
+}
+
+// TestDissectorKnowsTheServer: a frame that either role could have sent is what the other one sends to the server.
+func TestDissectorKnowsTheServer(t *testing.T) {
+	p, list := compile.Load("../../../proptest/conform/testdata/parts/spec.yaml", compile.Options{})
+	if p == nil {
+		t.Fatal(list)
+	}
+	file := writeCapture(t, "udp", [][]byte{{8, 0, 3, 1, 'a', 'b'}, {7, 0, 3, 1, 1, 2}})
+	for server, want := range map[string]string{
+		"other": `ASK{what: "\x01ab"}`, "peer": `ANSWER{is: "ab", more: 1}`,
+	} {
+		_, got := tshark(t, p, "udp", file, server)
+		compareTexts(t, got, []string{want, "PING{n: 258}"})
 	}
 }
 
