@@ -181,6 +181,34 @@ func TestDissectorKnowsTheServer(t *testing.T) {
 	}
 }
 
+// TestDissectorKnowsCharsets: texts with a byte that their charsets do not allow are malformed, and no others.
+func TestDissectorKnowsCharsets(t *testing.T) {
+	p, list := compile.Load("../../../proptest/conform/testdata/parts/spec.yaml", compile.Options{})
+	if p == nil {
+		t.Fatal(list)
+	}
+	var pieces [][]byte
+	var want []string
+	bad := 0
+	for _, x := range []struct{ name, plain, word string }{
+		{"aé\u20ac\U0001f600", "\x7f\x01", " ~abc"}, {"\xff", "", "abcde"}, {"\xc0\x80", "", "abcde"},
+		{"é\xc3", "", "abcde"},
+		{"\xed\xa0\x80", "", "abcde"}, {"\xf4\x90\x80\x80", "", "abcde"}, {"", "\x80", "abcde"}, {"", "", "abc\n\x7f"},
+	} {
+		body := "key!" + string(rune(len(x.name))) + x.name + x.plain + "\x00" + x.word + "\x00\x00\x00"
+		frame := append([]byte{5, 0, byte(len(body))}, body...)
+		pieces, want = append(pieces, frame), append(want, said(p, frame))
+		if want[len(want)-1] == malformedFrame {
+			bad++
+		}
+	}
+	if bad != len(pieces)-1 {
+		t.Errorf("%d of %d frames are malformed, not all but the first: %q", bad, len(pieces), want)
+	}
+	_, got := tshark(t, p, "udp", writeCapture(t, "udp", pieces))
+	compareTexts(t, got, want)
+}
+
 // writeCapture makes a capture of what a client sends.
 func writeCapture(t *testing.T, transport string, pieces [][]byte) string {
 	t.Helper()
