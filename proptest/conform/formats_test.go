@@ -37,6 +37,14 @@ var formats = []struct{ protocol, to, hex, text string }{
 			`port: 27015, steam: none, television: none, keywords: "a", long: none}`},
 	{"wireguard", "", "04000000 01020304 0500000000000000 " + strings.Repeat("aa", 16),
 		`DATA{receiver: 67305985, counter: 5, packet: "` + strings.Repeat(`\xaa`, 16) + `"}`},
+	{"wireguard", "", "01000000 05000000 " + strings.Repeat("61", 148-8),
+		`INITIATION{sender: 5, ephemeral: "` + strings.Repeat("a", 32) + `", static: "` + strings.Repeat("a", 48) +
+			`", timestamp: "` + strings.Repeat("a", 28) + `", mac1: "` + strings.Repeat("a", 16) +
+			`", mac2: "` + strings.Repeat("a", 16) + `"}`},
+	{"wireguard", "", "02000000 05000000 06000000 " + strings.Repeat("62", 92-12),
+		`RESPONSE{sender: 5, receiver: 6, ephemeral: "` + strings.Repeat("b", 32) + `", empty: "` +
+			strings.Repeat("b", 16) + `", mac1: "` + strings.Repeat("b", 16) + `", mac2: "` +
+			strings.Repeat("b", 16) + `"}`},
 	{"wireguard", "", "03000000 01000000 " + strings.Repeat("62", 24) + strings.Repeat("63", 32),
 		`COOKIE{receiver: 1, nonce: "` + strings.Repeat("b", 24) + `", cookie: "` + strings.Repeat("c", 32) + `"}`},
 	{"enet", "", "8000 1234 81 ff 0001 05 00 0000 06 01 0002 0003 616263",
