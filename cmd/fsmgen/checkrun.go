@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"strings"
+	"syscall"
 
 	"github.com/spf13/cobra"
 )
@@ -30,7 +31,7 @@ func commandLine() string {
 // ends the program at once.
 func interruptible(cmd *cobra.Command, told *os.File) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(cmd.Context())
-	notified, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+	notified, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	leave := context.AfterFunc(notified, func() {
 		stop() // first: who reads the line may interrupt again
 		if told != nil {

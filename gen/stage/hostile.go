@@ -11,7 +11,8 @@ import (
 )
 
 // What a hostile instance can send: every message of the protocol, with all values of its fields if
-// these are few. Else, of each field, with those that the others can be expected to tell apart.
+// these are few. Else, of each field, with those that the others can be expected to tell apart: what their
+// expressions name, what they have in the beginning, and where their comparisons turn over then.
 const (
 	allOf  = 64      // so many values of a part of a message are all tried
 	mostOf = 1 << 13 // so many of one message at most
@@ -98,8 +99,8 @@ func known(c *model.Check) *knowledge {
 			roles = append(roles, i.Role)
 		}
 	}
+	fields := map[*model.Local]field{}
 	for _, m := range core.Machines(roles...) {
-		fields := map[*model.Local]field{}
 		for _, t := range m.Model.Transitions {
 			for i, l := range t.Params {
 				if t.Event.Kind == model.EventMessage {
@@ -109,7 +110,105 @@ func known(c *model.Check) *knowledge {
 		}
 		m.Each(func(core.Stmt) {}, func(e core.Expr) { k.look(e, fields) })
 	}
+	for _, i := range c.Instances {
+		if !i.IsHostile() {
+			k.initially(i, fields)
+		}
+	}
 	return k
+}
+
+// initially notes the numbers that an instance has in the beginning, its parameters among them, and where the
+// comparisons of its machines turn over then. That finds numbers behind arithmetic.
+func (k *knowledge) initially(i *model.Instance, fields map[*model.Local]field) {
+	strs := &interp.Strings{}
+	args, err := Arguments(i, i.Role, strs)
+	if err != nil {
+		return // whoever builds the instance reports it
+	}
+	value, err := interp.NewValue(i.Role, strs, args...)
+	if err != nil {
+		return
+	}
+	for _, n := range value[1:] {
+		if n < -1 || n > 1 {
+			k.all = append(k.all, n-1, n, n+1)
+		}
+	}
+	eval, left := &interp.Eval{Strings: strs}, mostTried
+	for _, m := range core.Machines(i.Role) {
+		v, own := value, m.Model == i.Role
+		if !own { // a part, whose messages have other names
+			var zero [][]int64
+			for _, p := range m.Model.Params {
+				zero = append(zero, make([]int64, p.Type.Slots()))
+				interp.Zero(p.Type, zero[len(zero)-1])
+			}
+			if v, err = interp.NewValue(m.Model, strs, zero...); err != nil {
+				continue
+			}
+		}
+		m.Each(func(core.Stmt) {}, func(e core.Expr) {
+			core.Walk(e, func(e core.Expr) {
+				x, ok := e.(*core.Apply)
+				if !ok || x.Op < core.Eq || x.Op > core.Ge {
+					return
+				}
+				for l, f := range inside(x, fields) {
+					if n := l.Type.Count(); n > allOf && n <= left {
+						left -= n
+						turns := turning(eval, x, l, v)
+						if k.all = append(k.all, turns...); own {
+							k.of[f] = append(k.of[f], turns...)
+						}
+					}
+				}
+			})
+		})
+	}
+}
+
+// mostTried is how many values are tried for the comparisons of one instance.
+const mostTried int64 = 1 << 20
+
+// inside lists the numbers among the fields of messages that an expression looks at.
+func inside(e core.Expr, fields map[*model.Local]field) map[*model.Local]field {
+	found := map[*model.Local]field{}
+	core.Walk(e, func(e core.Expr) {
+		if l, ok := e.(*core.Local); ok && l.Local != nil && l.Local.Type.Kind == model.KindInt {
+			if f, is := fields[l.Local]; is {
+				found[l.Local] = f
+			}
+		}
+	})
+	return found
+}
+
+// turning lists the values of a local around which a comparison has another result than before, over a
+// machine's value; the first of them, if there are many.
+func turning(eval *interp.Eval, e core.Expr, l *model.Local, v interp.Value) (out []int64) {
+	size := 0
+	core.Walk(e, func(e core.Expr) {
+		if o, ok := e.(*core.Local); ok && o.Local != nil {
+			size = max(size, o.Local.Offset+o.Local.Type.Slots())
+		}
+	})
+	frame, last := make([]int64, size), -1
+	for n := l.Type.Lo; n <= l.Type.Hi && len(out) < 2*allOf; n++ {
+		frame[l.Offset] = n
+		is := 2 // it cannot be told
+		if holds, err := eval.Bool(e, v, frame); err == nil {
+			is = 0
+			if holds {
+				is = 1
+			}
+		}
+		if is != last && last >= 0 {
+			out = append(out, n-1, n)
+		}
+		last = is
+	}
+	return out
 }
 
 // look notes the numbers in an expression, and which fields they are compared with.

@@ -72,6 +72,7 @@ func (s *System) report(res *explore.Result) *Report {
 		if p.Inst.IsHostile() {
 			r.Hostile = append(r.Hostile, p.Inst.Name)
 		}
+		r.Sampled = r.Sampled || slices.ContainsFunc(p.Attacks, func(a system.Attack) bool { return len(a.Left) > 0 })
 	}
 	for k, n := range res.Widest[:s.Own] {
 		c := &s.System.Channels[k]

@@ -72,7 +72,7 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			"%d instances can be parted in more ways than a check can try; %d are the most",
 			len(c.Instances), maxParted).With("take fewer instances for this check")
 	}
-	if f.Return > 0 && f.Break == 0 && f.Partition == 0 {
+	if f.Return > 0 && f.Break == 0 && f.Partition == 0 && !c.HasHostile() {
 		r.Errorf("FSM087", n.Entry("return").Key.Span(),
 			"links may come back, but none is lost while both its ends live").
 			With("say under `break` how often that happens; after a crash, `restart` brings links back")

@@ -24,6 +24,9 @@ type Report struct {
 	Instances []string `json:"instances"`
 	// Hostile are those of them that keep to no role.
 	Hostile []string `json:"hostile,omitempty"`
+	// Sampled reports that hostile instances send not all values of some field, but those that the
+	// assumptions name: another one may violate what holds.
+	Sampled bool `json:"sampled,omitempty"`
 	// Command is the command line that the check was run with; empty if it was not run by a command.
 	Command string `json:"command,omitempty"`
 	// Search is the order of the search; Reductions, further down, are those that were used: none

@@ -87,7 +87,11 @@ func (r *Report) hostile() string {
 	if len(r.Hostile) == 0 {
 		return ""
 	}
-	return ", " + diag.And(r.Hostile) + diag.OneOr(len(r.Hostile), " is", " are") + " hostile"
+	text := ", " + diag.And(r.Hostile) + diag.OneOr(len(r.Hostile), " is", " are") + " hostile"
+	if r.Sampled {
+		text += " with some values (see what it assumes)"
+	}
+	return text
 }
 
 func list(b *strings.Builder, head string, items []string) {

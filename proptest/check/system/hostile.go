@@ -1,6 +1,9 @@
 package system
 
 import (
+	"fmt"
+	"slices"
+
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
@@ -33,6 +36,20 @@ func (p *Process) attacked() error {
 		}
 		a.Left = left
 		p.Attacks = append(p.Attacks, a)
+	}
+	return nil
+}
+
+// idleHostile returns an error if a hostile instance reaches nobody: what is claimed against it says nothing.
+func (s *Machines) idleHostile() error {
+	for _, inst := range s.Check.Instances {
+		if inst.IsHostile() && !slices.ContainsFunc(s.Procs, func(p *Process) bool {
+			return slices.ContainsFunc(p.Attacks, func(a Attack) bool { return a.From == inst.Index })
+		}) {
+			return fmt.Errorf("%s: %s is hostile and reaches nobody: by its role %s it neither sends another instance "+
+				"something that it mentions, nor hears from one; give it a role that does", inst.Span, inst.Name,
+				inst.Role.Name)
+		}
 	}
 	return nil
 }

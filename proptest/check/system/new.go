@@ -39,6 +39,9 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 	if err := errors.Join(problems...); err != nil {
 		return nil, err
 	}
+	if err := s.idleHostile(); err != nil {
+		return nil, err
+	}
 	s.private()
 	s.addParter()
 	s.addClock()
