@@ -204,8 +204,8 @@ func (s *System) domainWords(base *model.Protocol) []string {
 		case t.Kind == model.KindOpaque && t.Hi == 0, t.Kind == model.KindBytes && t.Hi == 0:
 			out = append(out, t.Name+" is carried, not explored: it has one value")
 		case t.Kind == model.KindBytes:
-			out = append(out, fmt.Sprintf("%s has %d different values, none of them a text that the specification names",
-				t.Name, t.Hi+1))
+			out = append(out, fmt.Sprintf("%s has %d different values, none of them a text that the specification "+
+				"names", t.Name, t.Hi+1))
 		case t.Kind == model.KindOpaque:
 			out = append(out, fmt.Sprintf("%s has %d different values", t.Name, t.Hi+1))
 		case b == nil:

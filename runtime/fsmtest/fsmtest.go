@@ -327,13 +327,25 @@ func (w *World) Crashed(name string) bool { return w.now.Ends[w.number(name)].Do
 // Final reports whether every machine that has not crashed is in a final state.
 func (w *World) Final() bool { return w.between.Final(w.now) }
 
+// Ruled says that the rules of the check may keep a timer of a machine from expiring, so that Possible does
+// not count it.
+func (w *World) Ruled(name, timerName string) {
+	p := w.parties[w.number(name)]
+	if id := slices.Index(p.Runner.Info().Timers, timerName); id >= 0 {
+		p.ruled = append(p.ruled, uint16(id))
+	}
+}
+
 // Possible reports whether anything can still happen by itself: a message is under way, a machine
 // has to start or to handle a deferred message, a link has yet to come up, or a timer is armed.
 func (w *World) Possible() bool {
 	rules := w.between.Rules
 	for i := range w.now.Ends {
 		e := &w.now.Ends[i]
-		armed := slices.ContainsFunc(e.Left, world.Left.Runs)
+		armed := false
+		for k, left := range e.Left {
+			armed = armed || left.Runs() && !slices.Contains(w.parties[i].ruled, w.parties[i].timers[k].id)
+		}
 		moves := armed || !e.Started || e.Waiting != 0 ||
 			world.Due(rules, e, value{}, w.between.Machines[i]) >= 0
 		if !e.Down && moves {

@@ -107,6 +107,9 @@ func TestLinks(t *testing.T) {
 		if !w.Possible() {
 			t.Error("a timer is armed")
 		}
+		if w.Ruled("b", "wait"); w.Possible() {
+			t.Error("a timer counts that rules keep from expiring")
+		}
 		w.Expire("b", "wait", 5)
 		if w.Possible() {
 			t.Errorf("nothing can happen any more:\n%s", w)

@@ -30,6 +30,7 @@ type party struct {
 	i      int
 	give   func() fsm.Result // gives the machine the command of this step
 	timers []timer           // the world knows a timer by its index here
+	ruled  []uint16          // timers that rules of the check may keep from expiring
 }
 
 // timer is how a runner names a timer.

@@ -209,6 +209,17 @@ func (w *writer) bound() (why string) {
 	return ""
 }
 
+// ruled names the timers for which the check has rules.
+func (w *writer) ruled() {
+	for _, i := range w.check.Instances {
+		for _, r := range w.check.Rules {
+			if r.Command.Kind == model.EventTimer && slices.Contains(i.Role.Events, r.Command) {
+				w.p("w.Ruled(%q, %q)", i.Name, r.Command.Name)
+			}
+		}
+	}
+}
+
 // deadlock fails if nothing is possible: no message, no timer, and no command where the check says
 // nothing of rest.
 func (w *writer) deadlock(problem string) (why string) {
@@ -349,6 +360,7 @@ func (w *writer) never(c *model.Claim, problem string) (why string) {
 		w.p("if !(%s) && w.String() == before {\nw.Fail(%q)\n}", goal, problem)
 		return ""
 	}
+	w.ruled()
 	rest := "!w.Possible()"
 	if w.report.NotBehind { // what is possible is an error, and the checker looks at nothing behind it
 		rest = "w.Stuck()"

@@ -81,6 +81,13 @@ func (s *Resolver) lastOf(n *syntax.Call, base model.ExprBase) model.Expr {
 			With("write " + pastCalls["last"])
 		return nil
 	}
+	switch x.X.(type) {
+	case *syntax.Select, *syntax.Call:
+	default: // an instance
+		s.Errorf("FSM026", x.Pos(), "last() needs a field of %s", diag.Quote(x.Name)).
+			With("name one: `last(…." + x.Name + ".FIELD)`; whether it has happened says `reported` or `commanded`")
+		return nil
+	}
 	of, h := s.happening(x.X, "")
 	if of.info == nil {
 		return nil
@@ -194,7 +201,14 @@ func (s *Resolver) happening(n syntax.Node, kind string) (of ref, h convert.Happ
 		} else {
 			what = "command"
 		}
-		s.UnknownAt("FSM021", x.NamePos, x.Name, what+" of "+diag.Quote(m.Name)+" named", names)
+		d := s.UnknownAt("FSM021", x.NamePos, x.Name, what+" of "+diag.Quote(m.Name)+" named", names)
+		given := func(ev *model.Event) bool { return ev.Name == x.Name }
+		told := func(rep *model.Report) bool { return rep.Name == x.Name }
+		if kind == "reported" && slices.ContainsFunc(m.Commands, given) {
+			d.With("it is a command: write `commanded(…)`")
+		} else if kind == "commanded" && slices.ContainsFunc(m.Reports, told) {
+			d.With("it is a report: write `reported(…)`")
+		}
 		return errRef, h
 	}
 	return of, h

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
@@ -256,7 +257,10 @@ func (ro *Role) event(m mention) *model.Event {
 		if m.node != nil {
 			names = append(names, stateKeys...)
 		}
-		ro.UnknownAt("FSM050", m.at, m.event, "event", names)
+		d := ro.UnknownAt("FSM050", m.at, m.event, "event", names)
+		if slices.ContainsFunc(ro.r.Protocol.Messages, func(x *model.Message) bool { return x.Name == m.event }) {
+			d.With("it is a message, and a monitor sees the commands and reports of the program alone")
+		}
 		return nil
 	}
 	ro.r.referEvent(m, ev)

@@ -43,7 +43,7 @@ func (r *Pass) Unknown(code string, n *ast.Node, what string, candidates []strin
 }
 
 // UnknownAt reports that a name means nothing, and which name of the candidates is near.
-func (r *Pass) UnknownAt(code string, at diag.Span, name, what string, candidates []string) {
+func (r *Pass) UnknownAt(code string, at diag.Span, name, what string, candidates []string) *diag.Diagnostic {
 	d := r.Errorf(code, at, "there is no %s %s", what, diag.Quote(name))
 	candidates = distinct(candidates)
 	if hint := diag.DidYouMean(name, candidates); hint != "" {
@@ -52,6 +52,7 @@ func (r *Pass) UnknownAt(code string, at diag.Span, name, what string, candidate
 		d.With("there " + map[bool]string{true: "is",
 			false: "are"}[len(candidates) == 1] + " " + diag.QuoteAll(candidates))
 	}
+	return d
 }
 
 // distinct returns the texts of a list without those that an earlier one repeats.
