@@ -18,9 +18,9 @@ import (
 
 // pair connects two machines over a network of loopback.
 func pair[A, B fsm.Runner](t *testing.T, network string, a A, ha play.Handlers[A], b B, hb play.Handlers[B],
-	o play.Options) (*play.Session[A], *play.Session[B]) {
+	o, ob play.Options) (*play.Session[A], *play.Session[B]) {
 	t.Helper()
-	l, err := play.Listen(network, "127.0.0.1:0", o)
+	l, err := play.Listen(network, "127.0.0.1:0", ob)
 	if err != nil {
 		t.Skipf("no %s here: %v", network, err)
 	}
@@ -33,7 +33,7 @@ func pair[A, B fsm.Runner](t *testing.T, network string, a A, ha play.Handlers[A
 		near, err = play.Dial(t.Context(), network, at, a, ha, o)
 		dialled <- err
 	}()
-	far, err := play.Accept(t.Context(), l, b, hb, o)
+	far, err := play.Accept(t.Context(), l, b, hb, ob)
 	if err = errors.Join(err, <-dialled); err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,8 @@ func pair[A, B fsm.Runner](t *testing.T, network string, a A, ha play.Handlers[A
 
 // TestFinal: both ends come to their final state, and say so.
 func TestFinal(t *testing.T) {
-	a, b := pair(t, "tcp", confirm.NewPeerRunner(), nil, confirm.NewPeerRunner(), nil, play.Options{})
+	a, b := pair(t, "tcp", confirm.NewPeerRunner(), nil, confirm.NewPeerRunner(), nil, play.Options{},
+		play.Options{})
 	for _, s := range []*play.Session[*confirm.PeerRunner]{a, b} {
 		if err := s.Give((*confirm.PeerRunner).Confirm); err != nil {
 			t.Fatal(err)
@@ -65,11 +66,8 @@ func TestGone(t *testing.T) {
 		return &ready.PeerHandlers{Passed: func() { passed <- who }}
 	}
 	a, b := pair(t, "tcp", ready.NewPeerRunner(), handlers("a"), ready.NewPeerRunner(), handlers("b"),
-		play.Options{Name: "one"})
-	c, d := pair(t, "tcp", ready.NewPeerRunner(), nil, ready.NewPeerRunner(), nil, play.Options{Record: &record})
+		play.Options{Name: "one"}, play.Options{Name: "other", Record: &record})
 	defer func() {
-		c.Close()
-		<-d.Done()
 		r, err := trace.NewReader(&record)
 		if err != nil || r.Header().Protocol != "ready" {
 			t.Errorf("the record: %v", err)

@@ -119,7 +119,6 @@ func (p *pooled) serve(c *pooledPeer) {
 	if c.yielding {
 		why = transport.ErrYielded
 	}
-	c.dropped.Store(true) // nothing is sent from now on
 	if errors.Is(why, transport.ErrStalled) {
 		p.stats.Stalled++
 		stalled(&p.ln.notes, c.from)
@@ -127,7 +126,12 @@ func (p *pooled) serve(c *pooledPeer) {
 		p.stats.Reset++
 	}
 	p.mu.Unlock()
-	p.put(parcel{got: transport.Arrival{Kind: transport.PeerLost, Peer: c.number, Why: why}})
+	if p.put(parcel{got: transport.Arrival{Kind: transport.PeerLost, Peer: c.number, Why: why}, from: c}) {
+		select { // whoever receives may still answer what came before
+		case <-c.resume:
+		case <-p.done:
+		}
+	}
 	if why == io.EOF || why == transport.ErrClosed {
 		c.link.Close()
 	} else {
@@ -335,6 +339,10 @@ func (p *pooled) Next(buf []byte) (transport.Arrival, bool) {
 		if p.held.data = p.held.data[got.N:]; len(p.held.data) > 0 {
 			return got, true
 		}
+		p.held.from.resume <- struct{}{}
+	}
+	if got.Kind == transport.PeerLost {
+		p.held.from.dropped.Store(true) // nothing is sent from now on
 		p.held.from.resume <- struct{}{}
 	}
 	p.held = parcel{}
