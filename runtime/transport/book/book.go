@@ -20,6 +20,7 @@ package book
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -258,11 +259,11 @@ func (l *Link[A]) place(a A, peer int, heard bool) *entry[A] {
 	if found {
 		return &l.entries[at]
 	}
-	n, ok := l.between(at)
+	n, ok := l.between(at, k)
 	if !ok {
 		l.forget()
 		at, _ = l.search(k)
-		for n, ok = l.between(at); !ok && heard && l.evict(); n, ok = l.between(at) {
+		for n, ok = l.between(at, k); !ok && heard && l.evict(); n, ok = l.between(at, k) {
 			at, _ = l.search(k)
 		}
 		if !ok {
@@ -286,9 +287,11 @@ func (l *Link[A]) search(k [32]byte) (at int, found bool) {
 	return at, false
 }
 
-// between chooses a number for a new entry at a place: in the middle of two neighbours, and at the
-// ends, where more may come, a quarter of the way.
-func (l *Link[A]) between(at int) (int, bool) {
+// between chooses a number for a new entry at a place: between two neighbours halfway between the middle and
+// where its address lies, and at the ends a third or a quarter of the way, so that twelve which rise fit.
+// Numbers are in the order of addresses and never change, so there may be none left between two, however few
+// are taken. Of nine random addresses and 254 numbers that happens once in some thousand times.
+func (l *Link[A]) between(at int, k [32]byte) (int, bool) {
 	low, high := -1, l.parties
 	if at > 0 {
 		low = l.entries[at-1].number
@@ -296,16 +299,30 @@ func (l *Link[A]) between(at int) (int, bool) {
 	if at < len(l.entries) {
 		high = l.entries[at].number
 	}
-	room := high - low
+	room, end := high-low, 4
+	if l.parties >= 128 {
+		end = 3
+	}
 	switch {
 	case room < 2:
 		return 0, false
 	case at == len(l.entries):
-		return low + max(room/4, 1), true
+		return low + max(room/end, 1), true
 	case at == 0:
-		return high - max(room/4, 1), true
+		return high - max(room/end, 1), true
 	}
-	return low + room/2, true
+	share := (0.5 + fraction(l.entries[at-1].key, k, l.entries[at].key)) / 2
+	return low + min(max(int(share*float64(room)+0.5), 1), room-1), true
+}
+
+// fraction tells where a key lies between two others: 0 at the lower, 1 at the higher one.
+func fraction(low, k, high [32]byte) float64 {
+	i := 0
+	for i < len(k)-8 && low[i] == high[i] {
+		i++
+	}
+	at := func(k [32]byte) float64 { return float64(binary.BigEndian.Uint64(k[i:])) }
+	return (at(k) - at(low)) / max(at(high)-at(low), 1)
 }
 
 // forget gives up the numbers of peers that are lost.
