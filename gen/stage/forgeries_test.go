@@ -75,7 +75,7 @@ func TestForgeries(t *testing.T) {
 		t.Fatal(list)
 	}
 	c := p.Checks[0]
-	all, left, err := stage.Forgeries(p, c, c.Instances[1], c.Instances[0])
+	all, left, err := stage.NewHostile(p, c).Forgeries(c.Instances[1], c.Instances[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,17 +24,35 @@ type Forgery struct {
 	Slots   []int64
 }
 
+// Hostile knows what the hostile instances of a check can send.
+type Hostile struct {
+	protocol *model.Protocol
+	check    *model.Check
+	plays    *talk      // how it would be if all kept to their roles
+	known    *knowledge // nil until it is asked for
+}
+
+// NewHostile is about the hostile instances of a check. What it needs it finds out once, when it is first
+// asked for that.
+func NewHostile(p *model.Protocol, c *model.Check) *Hostile { return &Hostile{protocol: p, check: c} }
+
 // Forgeries lists what a hostile instance of the check can send to another: nothing, if by their roles
-// neither ever sends the other something. left says which values it leaves out, in words. A message that the
-// receiver's role mentions nowhere is refused whatever is in it, so it comes once. The error is for
-// messages with too many values.
-func Forgeries(p *model.Protocol, c *model.Check, from, to *model.Instance) (list []Forgery, left []string, err error) {
-	if !reaches(c, from.Index, to.Index) {
+// neither ever sends the other something. So a client of a server does not reach the others: it has no
+// connection there. left says which values it leaves out, in words. A message that the receiver's role
+// mentions nowhere is refused whatever is in it, so it comes once. The error is for messages with too
+// many values.
+func (x *Hostile) Forgeries(from, to *model.Instance) (list []Forgery, left []string, err error) {
+	if x.plays == nil {
+		x.plays = kept(x.check)
+	}
+	if !x.plays.between(from.Index, to.Index) {
 		return nil, nil, nil
 	}
-	k := known(c)
-	f := &forger{}
-	for _, m := range p.Messages {
+	if x.known == nil {
+		x.known = known(x.check)
+	}
+	k, f := x.known, &forger{}
+	for _, m := range x.protocol.Messages {
 		first := make([]int64, interp.FieldSlots(m.Fields))
 		all := &model.Type{Kind: model.KindRecord, Fields: m.Fields}
 		if interp.Zero(all, first); !mentions(to.Role, m) {
@@ -61,10 +79,6 @@ func Forgeries(p *model.Protocol, c *model.Check, from, to *model.Instance) (lis
 	}
 	return list, left, nil
 }
-
-// reaches reports whether one of two instances could send the other something that its role mentions, if
-// both kept to their roles. So a client of a server does not reach the others: it has no connection there.
-func reaches(c *model.Check, i, j int) bool { return kept(c).between(i, j) }
 
 // mentions reports whether some state of a machine mentions a message.
 func mentions(m *model.Machine, x *model.Message) bool {
@@ -126,7 +140,8 @@ func (k *knowledge) initially(i *model.Instance, fields map[*model.Local]field) 
 	if err != nil {
 		return // whoever builds the instance reports it
 	}
-	value, err := interp.NewValue(i.Role, strs, args...)
+	machines := core.Machines(i.Role)
+	value, err := interp.Begin(machines[0], strs, args...)
 	if err != nil {
 		return
 	}
@@ -136,7 +151,7 @@ func (k *knowledge) initially(i *model.Instance, fields map[*model.Local]field) 
 		}
 	}
 	eval, left := &interp.Eval{Strings: strs}, mostTried
-	for _, m := range core.Machines(i.Role) {
+	for _, m := range machines {
 		v, own := value, m.Model == i.Role
 		if !own { // a part, whose messages have other names
 			var zero [][]int64
@@ -144,7 +159,7 @@ func (k *knowledge) initially(i *model.Instance, fields map[*model.Local]field) 
 				zero = append(zero, make([]int64, p.Type.Slots()))
 				interp.Zero(p.Type, zero[len(zero)-1])
 			}
-			if v, err = interp.NewValue(m.Model, strs, zero...); err != nil {
+			if v, err = interp.Begin(m, strs, zero...); err != nil {
 				continue
 			}
 		}
@@ -154,12 +169,12 @@ func (k *knowledge) initially(i *model.Instance, fields map[*model.Local]field) 
 				if !ok || x.Op < core.Eq || x.Op > core.Ge {
 					return
 				}
-				for l, f := range inside(x, fields) {
+				for _, l := range inside(x, fields) {
 					if n := l.Type.Count(); n > allOf && n <= left {
 						left -= n
 						turns := turning(eval, x, l, v)
 						if k.all = append(k.all, turns...); own {
-							k.of[f] = append(k.of[f], turns...)
+							k.of[fields[l]] = append(k.of[fields[l]], turns...)
 						}
 					}
 				}
@@ -171,13 +186,12 @@ func (k *knowledge) initially(i *model.Instance, fields map[*model.Local]field) 
 // mostTried is how many values are tried for the comparisons of one instance.
 const mostTried int64 = 1 << 20
 
-// inside lists the numbers among the fields of messages that an expression looks at.
-func inside(e core.Expr, fields map[*model.Local]field) map[*model.Local]field {
-	found := map[*model.Local]field{}
+// inside lists the numbers among the fields of messages that an expression looks at, in its order.
+func inside(e core.Expr, fields map[*model.Local]field) (found []*model.Local) {
 	core.Walk(e, func(e core.Expr) {
 		if l, ok := e.(*core.Local); ok && l.Local != nil && l.Local.Type.Kind == model.KindInt {
-			if f, is := fields[l.Local]; is {
-				found[l.Local] = f
+			if _, is := fields[l.Local]; is && !slices.Contains(found, l.Local) {
+				found = append(found, l.Local)
 			}
 		}
 	})

@@ -83,8 +83,9 @@ func TestReach(t *testing.T) {
 		}
 		c := p.Checks[0]
 		s, a, b := c.Instances[0], c.Instances[1], c.Instances[2]
+		hostile := stage.NewHostile(p, c)
 		for to, want := range map[*model.Instance]int{s: 1, b: x.want} {
-			if got, _, err := stage.Forgeries(p, c, a, to); err != nil || len(got) != want {
+			if got, _, err := hostile.Forgeries(a, to); err != nil || len(got) != want {
 				t.Errorf("to %s: %d messages reach %s, not %d, %v", x.client, len(got), to.Name, want, err)
 			}
 		}

@@ -63,6 +63,7 @@ func (p *Player) environment() error {
 
 // hostile finds what hostile instances send.
 func (p *Player) hostile() error {
+	hostile := stage.NewHostile(p.claims.Protocol, p.check)
 	for i, x := range p.parties {
 		x.forged = make([][]letter, len(p.parties))
 		if !p.check.Instances[i].IsHostile() {
@@ -72,7 +73,7 @@ func (p *Player) hostile() error {
 			if to.IsHostile() {
 				continue
 			}
-			list, _, err := stage.Forgeries(p.claims.Protocol, p.check, p.check.Instances[i], to)
+			list, _, err := hostile.Forgeries(p.check.Instances[i], to)
 			if err != nil {
 				return err
 			}

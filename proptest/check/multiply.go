@@ -27,9 +27,9 @@ const (
 func (s *System) Warnings() []string {
 	var out []string
 	for _, ev := range s.given() {
-		n := int64(1)
+		n := int64(1) // at most MaxArguments: the system has been built
 		for _, f := range ev.Fields {
-			n = min(n*f.Type.Count(), MaxArguments)
+			n *= f.Type.Count()
 		}
 		if n <= manyArguments {
 			continue

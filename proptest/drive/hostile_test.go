@@ -28,13 +28,13 @@ type forgeries map[[2]int][]string
 
 // forgeriesOf lists what the hostile instances of a check can send.
 func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
-	list := forgeries{}
+	list, hostile := forgeries{}, stage.NewHostile(p, c)
 	for _, h := range c.Instances {
 		for _, to := range c.Instances {
 			if !h.IsHostile() || to.IsHostile() {
 				continue
 			}
-			all, _, err := stage.Forgeries(p, c, h, to)
+			all, _, err := hostile.Forgeries(h, to)
 			if err != nil {
 				return nil, err
 			}

@@ -1,6 +1,9 @@
 package gotree
 
-import "reflect"
+import (
+	"maps"
+	"reflect"
+)
 
 // Alike reports whether two functions differ at most in their own names and in the names of their
 // parameters and variables. Comments on the functions do not count.
@@ -79,26 +82,20 @@ var nameType, varType, paramType = reflect.TypeFor[Name](), reflect.TypeFor[Var]
 // declaredBy returns the names that a function declares.
 func declaredBy(f *Func) map[string]bool {
 	own := map[string]bool{}
-	add := func(list ...Expr) {
-		for _, e := range list {
-			if n, ok := e.(Name); ok {
-				own[n.Name] = true
-			}
-		}
-	}
 	for _, p := range f.Params {
 		own[p.Name] = true
 	}
 	Walk(f.Body, func(n any) bool {
 		switch n := n.(type) {
-		case *Assign:
-			if n.Op == ":=" {
-				add(n.Left...)
+		case Stmt:
+			maps.Copy(own, declared([]Stmt{n}))
+			if r, ok := n.(*Range); ok {
+				for _, e := range []Expr{r.Key, r.Value} {
+					if x, ok := e.(Name); ok {
+						own[x.Name] = true
+					}
+				}
 			}
-		case *Var:
-			own[n.Name] = true
-		case *Range:
-			add(n.Key, n.Value)
 		case Lambda:
 			for _, p := range n.Params {
 				own[p.Name] = true

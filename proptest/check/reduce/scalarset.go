@@ -516,12 +516,13 @@ func (u *uses) restarts() {
 
 // forged looks at what hostile instances send: of some types not all values.
 func (u *uses) forged(p *model.Protocol) {
+	hostile := stage.NewHostile(p, u.check)
 	for _, from := range u.check.Instances {
 		for _, to := range u.check.Instances {
 			if !from.IsHostile() || to.IsHostile() {
 				continue
 			}
-			list, _, err := stage.Forgeries(p, u.check, from, to)
+			list, _, err := hostile.Forgeries(from, to)
 			if err != nil {
 				continue // the system says so
 			}

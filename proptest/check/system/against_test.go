@@ -17,7 +17,6 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
@@ -69,7 +68,7 @@ func (k keeping) Commands(interp.Value) (names []string) {
 
 // Forged implements [world.Forger], without what the process found for itself.
 func (k keeping) Forged(to int) (list []string) {
-	all, _, err := stage.Forgeries(k.sys.Protocol, k.sys.Check, k.Inst, k.sys.Procs[to].Inst)
+	all, _, err := k.sys.hostile.Forgeries(k.Inst, k.sys.Procs[to].Inst)
 	if err != nil {
 		panic(err)
 	}

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
-	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/explore"
 	"github.com/parley-go/parley/runtime/world"
@@ -24,7 +23,7 @@ func (p *Process) attacked() error {
 			continue
 		}
 		a := Attack{From: from.Index, link: p.sys.Rules.Peers(p.Inst.Index)>>from.Index&1 != 0}
-		list, left, err := stage.Forgeries(p.sys.Protocol, p.sys.Check, from, p.Inst)
+		list, left, err := p.sys.hostile.Forgeries(from, p.Inst)
 		if err != nil {
 			return err
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/check/reduce"
@@ -32,6 +33,7 @@ type Machines struct {
 	// Protocol is the specification, specialised for the check.
 	Protocol *model.Protocol
 	Check    *model.Check
+	hostile  *stage.Hostile
 	// System is for explore.Run, with Options.Checks = Checks.
 	System *explore.System
 	Checks explore.Checks
