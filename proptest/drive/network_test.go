@@ -242,6 +242,7 @@ func (r *play) place(i int) error {
 		o.Trace = append(o.Trace, tally{s})
 	}
 	s.inner, s.d, s.ends, s.asked, s.had = inner, driver.New(outer, o), map[int]*end{}, map[int]bool{}, map[int]bool{}
+	s.failures(r.blamed(i)) // in the step in which the one before crashed
 	s.handled, s.wanted, s.blames = 0, 0, 0
 	s.recorded.Store(0)
 	return nil
