@@ -249,8 +249,8 @@ func (r *play) command(i int, text string) error {
 	}
 	mv := stage.Move{Kind: world.MoveCommand, Who: i, Message: r.Parties[i].Command(ev)}
 	if _, err := r.World.Do(r.c, mv); err != nil {
-		if r.full && r.waitsForRoom() {
-			return errLeft
+		if (r.full || r.seats[i].cut.torn()) && r.waitsForRoom() {
+			return errLeft // what a crash has cut off would have had to wait
 		}
 		if res.Code != fsm.Refused {
 			return fmt.Errorf("the driver says %v, the world %w", res, err)
