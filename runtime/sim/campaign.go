@@ -39,6 +39,7 @@ func (s *Scenario) Campaign(tb testing.TB, runs int) (sum Result) {
 		}
 		add(&sum.Stats, &r.Stats)
 		sum.Breaks, sum.Crashes, sum.Torn = sum.Breaks+r.Breaks, sum.Crashes+r.Crashes, sum.Torn+r.Torn
+		sum.Forged += r.Forged
 		sum.Events += r.Events
 		sum.Commands += r.Commands
 		sum.End += r.End

@@ -12,8 +12,12 @@ import (
 // runs, and no draw is made for what a scenario does not have.
 
 // Restarts lets a machine crash, see Scenario.Crashes. reset makes its runner as new, but for what its
-// program keeps.
-func (w *World) Restarts(id ID, reset func()) { w.members[id].reset = reset }
+// program keeps. Who is hostile does not crash: it may do what it likes anyway.
+func (w *World) Restarts(id ID, reset func()) {
+	if m := w.members[id]; !m.hostile {
+		m.reset = reset
+	}
+}
 
 // drawTroubles draws when links break and machines crash, and how clocks go.
 func (w *World) drawTroubles() {

@@ -25,7 +25,7 @@ type Command[R fsm.Runner] struct {
 }
 
 // Add puts a machine into the world under a name. A refused or malformed
-// message is a failure, unless o.OnError is set, which then decides.
+// message is a failure, unless it comes from who is hostile, or o.OnError is set, which then decides.
 func Add[R fsm.Runner](w *World, name string, r R, o driver.Options[R], commands ...Command[R]) ID {
 	m := &member{world: w, name: name, info: r.Info(), next: noTime, rate: 1}
 	o.Instance = name
@@ -37,7 +37,11 @@ func Add[R fsm.Runner](w *World, name string, r R, o driver.Options[R], commands
 		}
 	}
 	if o.OnError == nil {
-		o.OnError = func(_ R, err *driver.Error) { w.fail("%s: %v", name, err) }
+		o.OnError = func(_ R, err *driver.Error) {
+			if !m.excused(err) {
+				w.fail("%s: %v", name, err)
+			}
+		}
 	}
 	sinks, renewed := o.Trace, 0
 	var core *driver.Core[R]
@@ -85,6 +89,7 @@ type member struct {
 	down     bool
 	torn     int  // after how many sends it crashes, 0: it does not
 	dying    bool // it has crashed in the course of its step
+	hostile  bool // it has no machine, info is nil
 }
 
 // end is where a member's peer is found.
@@ -106,7 +111,7 @@ type path struct {
 	upAt     time.Duration // when the receiver learns of the link
 }
 
-// Connect joins two machines; each numbers the other as given.
+// Connect joins two machines; each numbers the other as given. At most one of them may be hostile.
 func (w *World) Connect(a, b ID, bAtA, aAtB fsm.Peer) {
 	there, back := w.path(a, b, aAtB), w.path(b, a, bAtA)
 	there.back, back.back = back, there
@@ -114,10 +119,13 @@ func (w *World) Connect(a, b ID, bAtA, aAtB fsm.Peer) {
 	w.members[b].peers = append(w.members[b].peers, end{aAtB, back})
 }
 
-// ConnectAll joins all machines; each numbers every other one by its ID.
+// ConnectAll joins all machines but hostile ones with each other; each numbers every other one by its ID.
 func (w *World) ConnectAll() {
 	for a := range w.members {
 		for b := range a {
+			if w.members[a].hostile && w.members[b].hostile {
+				continue
+			}
 			w.Connect(ID(a), ID(b), fsm.Peer(b), fsm.Peer(a))
 		}
 	}
@@ -125,6 +133,9 @@ func (w *World) ConnectAll() {
 
 func (w *World) path(from, to ID, as fsm.Peer) *path {
 	info := w.members[to].info
+	if info == nil {
+		info = w.members[from].info
+	}
 	f := w.result.Faults
 	lossless := info.Reliable && !w.scenario.Lossy
 	p := &path{from: from, to: to, as: as, lossless: lossless, reliable: lossless && info.Ordered, open: true}
@@ -181,6 +192,9 @@ func (m *member) Close(peer fsm.Peer, why *driver.Error) error {
 }
 
 func (w *World) send(p *path, frame []byte) {
+	if w.hostile && !w.members[p.from].hostile {
+		w.see(frame)
+	}
 	if p.reliable {
 		at := max(p.medium.PassReliable(w.now, len(frame)), p.upAt)
 		if c := w.cut(p); c != nil {

@@ -66,6 +66,8 @@ type Result struct {
 	// Breaks is how many links broke, Crashes how many machines crashed, Torn how many of these in the
 	// course of a step.
 	Breaks, Crashes, Torn int
+	// Forged is how often somebody hostile sent something or closed a link.
+	Forged int
 	// Events is how many events happened, Commands how many of them were commands.
 	Events, Commands int
 	// Chaos and End are when the first and the second phase ended.
@@ -136,6 +138,8 @@ type World struct {
 	digest   uint64
 	result   Result
 	traces   func(string) trace.Sink
+	hostile  bool     // somebody is
+	seen     [][]byte // frames that others have sent, for who is hostile
 }
 
 // Now returns the virtual time since the start.
