@@ -86,14 +86,11 @@ func OpenUDP(p Place) (Link, error) {
 	if err != nil || !all.Addr().Is4() {
 		return nil, fmt.Errorf("broadcast address %q: it is like 127.255.255.255:6581", p.Broadcast)
 	}
-	if all, err = freed(all); err != nil {
-		return nil, err
-	}
 	bind := p.Bind
 	if _, _, err := net.SplitHostPort(bind); err != nil {
 		bind = net.JoinHostPort(bind, "0")
 	}
-	cfg := udp.Config{Broadcast: []string{all.String()}, Limits: udp.Limits{Silence: 2 * p.Silence, MaxPeers: Parties,
+	cfg := udp.Config{Limits: udp.Limits{Silence: 2 * p.Silence, MaxPeers: Parties,
 		Logger: p.Logger}}
 	if own, err := netip.ParseAddrPort(bind); err != nil || own.Addr().IsUnspecified() {
 		return nil, fmt.Errorf("own address %q: the address of one network, such as 127.0.0.1, is needed; "+
@@ -102,11 +99,20 @@ func OpenUDP(p Place) (Link, error) {
 	if own, err := netip.ParseAddrPort(bind); err == nil && own.Addr().IsLoopback() {
 		cfg.PerAddress = -1 // all players are on this computer
 	}
-	// A socket of a unicast address hears no broadcasts.
-	cfg.Hear = heardAt(all).String()
-	l, err := udp.Open("udp4", bind, cfg)
-	if err != nil {
-		return nil, err
+	var l *udp.Link
+	for attempt := 0; ; attempt++ {
+		at, err := freed(all)
+		if err != nil {
+			return nil, err
+		}
+		// A socket of a unicast address hears no broadcasts.
+		cfg.Broadcast, cfg.Hear = []string{at.String()}, heardAt(at).String()
+		if l, err = udp.Open("udp4", bind, cfg); err == nil {
+			break
+		}
+		if at == all || attempt == 9 { // else another program took the port meanwhile
+			return nil, err
+		}
 	}
 	if err := udp.Reachable("udp4", bind, p.Broadcast); err != nil {
 		return nil, errors.Join(err, l.Abort())
