@@ -1,6 +1,7 @@
 package parse
 
 import (
+	"regexp"
 	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
@@ -23,8 +24,10 @@ type shape struct {
 	// listHint is the remedy where somebody wrote a list, and textHint where somebody wrote a
 	// single TEXT, instead of a map.
 	listHint, textHint string
-	hint               string // the remedy where nothing but null may stand
-	merge              bool   // an extending file's map is merged into this one key by key
+	// sample is what may stand behind each name where somebody wrote a list of names instead of a map.
+	sample string
+	hint   string // the remedy where nothing but null may stand
+	merge  bool   // an extending file's map is merged into this one key by key
 }
 
 type key struct {
@@ -87,10 +90,38 @@ func (s *shape) remedy(n *ast.Node) string {
 			return "each has a name: {" + strings.ToLower(n.Text[:1]) + n.Text[1:] + ": " + n.Text + "}"
 		}
 		return strings.ReplaceAll(s.textHint, "TEXT", n.Text)
-	case n.Kind == ast.List:
+	case n.Kind == ast.List && s.listHint == "" && s.isMap():
+		return s.named(n)
+	case n.Kind == ast.List, !s.isMap():
 		return s.listHint
 	}
 	return ""
+}
+
+// named returns a list of names as the map that it should have been.
+func (s *shape) named(n *ast.Node) string {
+	var entries []string
+	for _, it := range n.Items {
+		if it.Kind != ast.Scalar || it.Style != ast.Plain || s.openKeys().complain(it.Text) != "" {
+			return ""
+		}
+		entries = append(entries, it.Text+": "+s.sample)
+	}
+	if len(entries) == 0 || len(entries) > 8 || s.sample == "" && (s.open == nil || !s.open.null) {
+		return ""
+	}
+	key := keyBefore(n)
+	return "write `" + key + "{" + strings.Join(entries, ", ") + "}`"
+}
+
+// keyBefore returns the key whose value a node is, with its colon, or "".
+func keyBefore(n *ast.Node) string {
+	text := strings.TrimRight(string(n.Src.Text[:n.Start]), " \t\r\n-")
+	if !strings.HasSuffix(text, ":") {
+		return ""
+	}
+	begin := strings.LastIndexAny(text, " \n{,") + 1
+	return text[begin:] + " "
 }
 
 func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
@@ -113,6 +144,7 @@ func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
 		switch {
 		case i > 0 && commaHint(n, i) != "" && commaHint(n, i-1) != "":
 			// more of the text that the entry before began
+		case complaint != "" && reportUnled(n, e, c):
 		case complaint != "":
 			c.Errorf("FSM010", e.Key.Span(), "%s %s", diag.Quote(e.Key.Text), complaint).
 				With(gluedHint(e.Key.Text)).With(commaHint(n, i))
@@ -182,9 +214,34 @@ func (s *shape) keyNames() []string {
 	return names
 }
 
+// wordsForm is a key that was to be a key and its value.
+var wordsForm = regexp.MustCompile(`^(\w+)(?: *= *| +)(\S.*)$`)
+
+// reportUnled reports a key behind which the colon before a brace is missing.
+func reportUnled(n *ast.Node, e ast.Entry, c *diag.Collector) bool {
+	if n.Flow || e.Key.Style != ast.Plain {
+		return false
+	}
+	s := unled(n.Src, n.Src.Pos(e.Key.Start).Line, e.Key.Start)
+	if s == nil {
+		return false
+	}
+	c.Errorf("FSM003", n.Src.Span(s.at, s.end), "%s", s.message).With(s.hint)
+	return true
+}
+
 func unknownKey(n *ast.Node, i int, s *shape, c *diag.Collector) {
 	k := n.Entries[i].Key
+	if reportUnled(n, n.Entries[i], c) {
+		return
+	}
 	d := c.Errorf("FSM007", k.Span(), "%s has no key %s", s.what, diag.Quote(k.Text))
+	if m := wordsForm.FindStringSubmatch(k.Text); m != nil && n.Entries[i].Value.IsNull() {
+		if _, is := s.lookup(m[1]); is {
+			d.With("a colon is missing: write `" + m[1] + ": " + m[2] + "`")
+			return
+		}
+	}
 	if hint := commaHint(n, i); hint != "" {
 		d.With(hint)
 		return

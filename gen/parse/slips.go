@@ -150,11 +150,20 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 	if !inMap && !inBraces {
 		return nil
 	}
+	if s := unled(src, line, lineStart(src, line)+indentOf(here)); s != nil {
+		return s
+	}
 	if i := strings.LastIndex(here[:min(col, len(here))], ": "); i >= 0 {
+		if m := semicolon.FindStringSubmatchIndex(here[i+2 : min(col, len(here))]); inBraces && m != nil {
+			return commaFor(lineStart(src, line)+i+2+m[2], here[i+2+m[4]:i+2+m[5]])
+		}
 		if m := twoWords.FindStringSubmatchIndex(here[i+2 : min(col, len(here))]); inBraces && m != nil {
 			at, word := lineStart(src, line)+i+2+m[2], here[i+2+m[2]:i+2+m[3]]
 			return &slip{at, at + len(word), "a comma is missing before " + diag.Quote(word) +
 				", or the text needs quotes", quoteOr(here, i, word)}
+		}
+		if s := unbraced(src, line); s != nil && inMap {
+			return s
 		}
 		hint := quoteHint(here, i, inBraces)
 		return &slip{c.at, c.at + 1, "quote the text: a colon followed by a space starts a value", hint}
@@ -178,6 +187,67 @@ func colonSlip(src *ast.Source, c complaint, line int) *slip {
 
 // twoWords is a value of one word with the next key behind it.
 var twoWords = regexp.MustCompile(`^[\w.]+ +([A-Za-z_]\w*)$`)
+
+// semicolon is a value of one word with a semicolon and the next key behind it.
+var semicolon = regexp.MustCompile(`^[\w.]+ *(;) *([A-Za-z_]\w*)$`)
+
+// commaFor is a semicolon where a comma belongs, before a key.
+func commaFor(at int, key string) *slip {
+	hint := "put a comma there"
+	if key != "" {
+		hint = "write `, " + key + ":`"
+	}
+	return &slip{at, at + 1, "a comma parts the entries here, not `;`", hint}
+}
+
+// unledForm is a key with a brace behind it and no colon, or no space behind the colon.
+var unledForm = regexp.MustCompile(`^([A-Za-z_][\w.]*)(:?)( *)([{\[].*)$`)
+
+// unled finds such a key where a line begins, or behind the dash of a list.
+func unled(src *ast.Source, line, at int) *slip {
+	here := src.Line(line)[at-lineStart(src, line):]
+	for strings.HasPrefix(here, "- ") {
+		rest := strings.TrimLeft(here[2:], " ")
+		at, here = at+len(here)-len(rest), rest
+	}
+	m := unledForm.FindStringSubmatch(here)
+	if m == nil || m[2] == ":" && m[3] != "" {
+		return nil
+	}
+	hint := "write `" + m[1] + ": " + m[4] + "`"
+	if len(m[4]) > 80 {
+		hint = "write `" + m[1] + ": " + m[4][:1] + "…`"
+	}
+	if m[2] == ":" {
+		return &slip{at, at + len(m[1]) + 1, "a space is missing after `" + m[1] + ":`", hint}
+	}
+	return &slip{at, at + len(m[1]), "a colon is missing behind " + diag.Quote(m[1]), hint}
+}
+
+// unbracedForm is an event whose branch begins behind its colon without a brace.
+var unbracedForm = regexp.MustCompile(`^ *([A-Za-z_][\w.]*): +(\(?)((\w+): .*)$`)
+
+// unbraced finds a branch of one line that lacks its braces.
+func unbraced(src *ast.Source, line int) *slip {
+	here := src.Line(line)
+	m := unbracedForm.FindStringSubmatchIndex(here)
+	if m == nil || len(here) > 100 {
+		return nil
+	}
+	name, key, value := here[m[2]:m[3]], here[m[8]:m[9]], here[m[6]:m[7]]
+	if _, is := handlerShape.lookup(key); !is || proseKeys[name] {
+		return nil
+	}
+	if m[4] < m[5] {
+		value = strings.TrimSuffix(value, ")")
+	}
+	at := lineStart(src, line) + m[4]
+	return &slip{at, at + len(here) - m[4], "what is done with " + diag.Quote(name) + " stands in braces",
+		"write `" + name + ": {" + value + "}`"}
+}
+
+// proseKeys have texts for readers behind them.
+var proseKeys = map[string]bool{"doc": true, "why": true, "source": true, "refuse": true}
 
 // gluedInBraces is what a key is taken for whose colon has no space behind it.
 var gluedInBraces = regexp.MustCompile(`^[A-Za-z_]\w*:[\w"'].*$`)
@@ -225,6 +295,14 @@ func flowSlip(src *ast.Source, c complaint, line int) *slip {
 		at := lineStart(src, line) + early[2]
 		return &slip{at, at + early[3] - early[2], fmt.Sprintf("the text that begins in column %d ends right "+
 			"before %s", early[0]+1, diag.Quote(here[early[2]:early[3]])), "a quote is missing in it, or before it"}
+	case here[col] == ';':
+		return commaFor(c.at, firstWord.FindString(strings.TrimLeft(here[col+1:], " ")))
+	case begin > 0 && front[begin-1] != ':' && word != "" && here[col] == '[' && indexed(here[col:]) != "":
+		name, value := word+indexed(here[col:]), here[col+len(indexed(here[col:])):]
+		value = strings.TrimSpace(strings.TrimPrefix(strings.TrimLeft(value, " "), ":"))
+		at := lineStart(src, line) + begin + len(front[begin:]) - len(strings.TrimLeft(front[begin:], " "))
+		return &slip{at, at + len(name), "quote the key: in braces, `[` begins a list",
+			"write `\"" + name + "\": " + strings.TrimSpace(value[:valueEnd(value)]) + "`"}
 	case here[col] == ',':
 		return mark("nothing stands before this comma", "remove one comma")
 	case next != "" && closed(front, key):
@@ -245,6 +323,17 @@ func flowSlip(src *ast.Source, c complaint, line int) *slip {
 		return mark("nothing may stand behind the closing quote: quote the whole text", hint)
 	}
 	return mark("quote the text: in braces, "+diag.Quote(here[col:col+1])+" ends what is not quoted", hint)
+}
+
+// indexForm is the rest of a key with an index, up to its colon.
+var indexForm = regexp.MustCompile(`^((?:\[[^\[\]{},]*\])(?:\.\w+|\[[^\[\]{},]*\])*) *:(?: |$)`)
+
+// indexed returns the index with which a text begins, and what belongs to it, if a colon comes next.
+func indexed(text string) string {
+	if m := indexForm.FindStringSubmatch(text); m != nil {
+		return m[1]
+	}
+	return ""
 }
 
 // closed reports whether a bracket ends here that is no part of the text behind the last key.

@@ -9,6 +9,13 @@ func text(what string) *shape { return &shape{what: what, scalar: anyScalar} }
 
 func named(what string, open *shape) *shape { return &shape{what: what, open: open, merge: true} }
 
+// sampled is named for what cannot be left out: a list of names is told as a map with such values.
+func sampled(what, value string, open *shape) *shape {
+	s := named(what, open)
+	s.sample = value
+	return s
+}
+
 var (
 	docShape  = text("a text")
 	exprShape = &shape{what: "an expression", scalar: anyScalar}
@@ -25,7 +32,7 @@ var (
 	wireItems    = &shape{what: "a list of wire items", null: true, list: &shape{
 		what: "a wire item", oneOnly: true, name: freeKeys, open: &wireItem}}
 	wireItem = shape{what: "a wire item's form", scalar: anyScalar}
-	fields   = &shape{what: "fields", null: true, open: &typeShape}
+	fields   = &shape{what: "fields", null: true, open: &typeShape, sample: "TYPE"}
 )
 
 func init() {
@@ -82,7 +89,8 @@ func init() {
 			{"charset", &shape{what: "the bytes of a line", scalar: oneOf("ascii", "any")}},
 			{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
 			{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}},
-		{"parties", exprShape},
+		{"parties", &shape{what: "how many instances take part", scalar: anyScalar,
+			listHint: "it is a number: `parties: 2`; a check names them under `instances`"}},
 		{"tick", &shape{what: "the length of a tick", scalar: duration}},
 		{"roles", named("roles", &roleShape)},
 		{"allow", &shape{what: "the allowed warnings", merge: true,
@@ -137,9 +145,9 @@ func initRole() {
 		{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
 	}}
 	roleShape = shape{what: "a role", merge: true, keys: []key{
-		{"doc", docShape}, {"params", named("parameters", &typeShape)},
-		{"vars", named("variables", &typeShape)},
-		{"timers", named("timers", &shape{what: "a timer", keys: []key{
+		{"doc", docShape}, {"params", sampled("parameters", "TYPE", &typeShape)},
+		{"vars", sampled("variables", "TYPE", &typeShape)},
+		{"timers", sampled("timers", "{ticks: 10}", &shape{what: "a timer", keys: []key{
 			{"ticks", exprShape}, {"key", &shape{what: "keys", open: &typeShape}}, {"doc", docShape},
 			{"deadline", &shape{what: "a deadline",
 				scalar: fixed("must be remaining or absolute", "remaining", "absolute")}}}})},
@@ -177,28 +185,29 @@ func initChecks() {
 			monitorKeys = append(monitorKeys, k)
 		}
 	}
-	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys}
+	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys, sample: "1"}
 	often := &shape{what: "how often in all, whoever it meets", scalar: anyScalar}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
 		{"like", text("a check")}, {"doc", docShape},
-		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys}},
+		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys, sample: "ROLE"}},
 		{"hostile", &shape{what: "who is hostile", scalar: anyScalar, list: exprShape, name: freeKeys,
 			open: &shape{what: "what a hostile instance sends", scalar: oneOf("malformed", "wellformed")}}},
 		{"channel", nil},
 		{"consts", named("constants", exprShape)},
 		{"domains", named("domains", valueShape)},
 		{"environment", &shape{what: "the environment", merge: true, name: ruleKeys,
-			open: &shape{what: "a rule", scalar: oneOf("false"),
+			open: &shape{what: "a rule", scalar: fixed("must be false, or a map: {times: 2}, {when: …}", "false"),
 				keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness},
 					{"or", nameList}, {"doc", docShape}}}}},
 		{"monitors", named("monitors", &shape{what: "a monitor", merge: true,
 			keys: append([]key{{"of", text("a role")}}, monitorKeys...)})},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
-		{"faults", &shape{what: "the list of faults", null: true, keys: []key{
-			{"crash", times}, {"restart", times}, {"break", often}, {"lose", often},
-			{"duplicate", often}, {"overtake", often}, {"return", often},
-			{"partition", often},
-			{"atomic", &shape{what: "atomic", scalar: boolScalar}}, {"doc", docShape}}}},
+		{"faults", &shape{what: "what may go wrong", null: true, sample: "1",
+			textHint: "say how often: `faults: {TEXT: 1}`", keys: []key{
+				{"crash", times}, {"restart", times}, {"break", often}, {"lose", often},
+				{"duplicate", often}, {"overtake", often}, {"return", often},
+				{"partition", often},
+				{"atomic", &shape{what: "atomic", scalar: boolScalar}}, {"doc", docShape}}}},
 		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape},
 			{"drift", &shape{what: "the drift", scalar: anyScalar, name: freeKeys,
 				open: &shape{what: "a drift", scalar: anyScalar}}},

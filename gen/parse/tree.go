@@ -50,7 +50,7 @@ func (b *builder) node(y *yaml.Node, depth int) *ast.Node {
 }
 
 func (b *builder) entries(n *ast.Node, y *yaml.Node, depth int) {
-	seen := map[string]*ast.Node{}
+	seen := map[string]ast.Entry{}
 	for i := 0; i+1 < len(y.Content); i += 2 {
 		k, v := b.node(y.Content[i], depth+1), b.node(y.Content[i+1], depth+1)
 		n.End = max(n.End, v.End, k.End)
@@ -58,14 +58,35 @@ func (b *builder) entries(n *ast.Node, y *yaml.Node, depth int) {
 			b.c.Errorf("FSM003", k.Span(), "a key must be a name, not %s", k.Kind)
 			continue
 		}
-		if first := seen[k.Text]; first != nil {
+		if first, is := seen[k.Text]; is {
 			b.c.Errorf("FSM006", k.Span(), "%s is here twice", diag.Quote(k.Text)).
-				See(first.Span(), "first here")
+				See(first.Key.Span(), "first here").With(both(k, first.Value, v))
 			continue
 		}
-		seen[k.Text] = k
+		seen[k.Text] = ast.Entry{Key: k, Value: v}
 		n.Entries = append(n.Entries, ast.Entry{Key: k, Value: v})
 	}
+}
+
+// both returns how two things can be done of which a map can name one: its keys are there once.
+func both(k, first, second *ast.Node) string {
+	if first.Kind != ast.Scalar || second.Kind != ast.Scalar || first.Text == "" || second.Text == "" {
+		return ""
+	}
+	a, b := string(first.Src.Text[first.Start:first.End]), string(second.Src.Text[second.Start:second.End])
+	if len(a)+len(b) > 80 || strings.Contains(a+b, "\n") {
+		a, b = "…", "…"
+	}
+	switch k.Text {
+	case "send", "report", "run", "call", "start", "stop", "restart":
+		return "both are done by `do: [{" + k.Text + ": " + a + "}, {" + k.Text + ": " + b + "}]`"
+	case "when":
+		if first.Style == ast.Plain && second.Style == ast.Plain {
+			return "one condition has both: `when: " + a + " && " + b + "`"
+		}
+		return "join both conditions by &&"
+	}
+	return ""
 }
 
 // close moves the end of a bracketed collection behind its bracket.

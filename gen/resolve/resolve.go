@@ -73,7 +73,10 @@ func (r *resolver) declarations() {
 	}
 	r.DeclareConsts()
 	if n := r.Root.Get("parties"); n != nil && !r.Outer {
-		if v, ok := r.ConstIn(n, 1, pass.MaxParties, "the number of parties"); ok {
+		if r.Root.Get("roles").Get(n.Text) != nil {
+			r.Errorf("FSM025", n.Span(), "`parties` says how many instances take part, not who").
+				With("write `parties: 2`; a check names them: `instances: {a: " + n.Text + ", b: " + n.Text + "}`")
+		} else if v, ok := r.ConstIn(n, 1, pass.MaxParties, "the number of parties"); ok {
 			r.Parties, r.MaxInstance = int(v), v-1
 		}
 	}

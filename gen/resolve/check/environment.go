@@ -102,7 +102,16 @@ func (r *checker) rule(ev *model.Event, ro *machine.Role, e ast.Entry) *model.En
 		rule.When = s.Cond(r.Parse(w))
 	}
 	if t := e.Value.Get("times"); t != nil {
-		if v, at, ok := r.ConstMentions(t, 1, 1000, "how often"); ok {
+		v, at, ok := r.ConstMentions(t, 0, 1000, "how often")
+		switch {
+		case ok && v == 0:
+			never := "the program never gives the command here"
+			if ev.Kind == model.EventTimer {
+				never = "the timer never expires here"
+			}
+			r.Errorf("FSM014", t.Span(), "how often is 0, not within 1..1000").
+				With("write `" + e.Key.Text + ": false` if " + never)
+		case ok:
 			rule.Bounds = at
 			rule.Times = int(v)
 		}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
@@ -33,7 +34,9 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 				r.Warnf("FSM097", v.Span(), "`%s: 0` says what is so anyway: that never happens", key).
 					With("leave it out, or say how often")
 			}
-			if m, ok := r.ConstIn(v, 0, maxFaults, "how often"); ok {
+			if who := r.mentioned(in, v); who != "" {
+				r.whoOrOften(key, who, v)
+			} else if m, ok := r.ConstIn(v, 0, maxFaults, "how often"); ok {
 				*to = int(m)
 			}
 		}
@@ -90,6 +93,35 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 	if !c.Channel.Ordered && f.Overtake > 0 {
 		r.Errorf("FSM087", f.Span, "`overtake` means nothing where messages arrive in any order")
 	}
+}
+
+// whoOrOften reports a name where it must be said how often.
+func (r *checker) whoOrOften(key, who string, v *ast.Node) {
+	hint := "write `" + key + ": 1`; whom it meets cannot be chosen"
+	if key == "crash" || key == "restart" {
+		hint = "write `" + key + ": {" + who + ": 1}`"
+		if strings.ContainsAny(who, "[") {
+			hint = "write `" + key + ": {\"" + who + "\": 1}`"
+		}
+	}
+	r.Errorf("FSM025", v.Span(), "%s says who, and here it must be said how often", diag.Quote(v.Text)).With(hint)
+}
+
+// mentioned returns the instance or group that a text names, or one that plays the role that it names.
+func (r *checker) mentioned(in *parties, v *ast.Node) string {
+	if v.Kind != ast.Scalar {
+		return ""
+	}
+	name, _, _ := strings.Cut(v.Text, "[")
+	if in.groups[name] != nil || in.single[v.Text] != nil {
+		return v.Text
+	}
+	if ro := r.Roles[v.Text]; ro != nil {
+		if names := playing(in, ro.Machine); len(names) > 0 {
+			return names[0]
+		}
+	}
+	return ""
 }
 
 // hasLinks reports whether there is a link between two instances of a check.

@@ -323,7 +323,8 @@ func (ro *Role) checkOrder(h *model.Handler) {
 		}
 		next := h.Branches[i+1]
 		ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(
-			t.Span, "always taken")
+			t.Span, "always taken").With("a list holds alternatives, of which the first whose `when` holds is taken: " +
+			"give the one before a `when`, or do both: `do: [{send: A}, {send: B}]`, with `goto` beside it")
 		return
 	}
 }
