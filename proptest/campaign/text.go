@@ -94,7 +94,7 @@ func (r *Result) table(b *strings.Builder) {
 func (c *CheckResult) text(b *strings.Builder, again func(check string, seed uint64) string, all bool) {
 	for _, x := range c.Reached {
 		if x.Runs == 0 {
-			fmt.Fprintf(b, "check %s: no run has come to %s\n", c.Name, x.Claim)
+			fmt.Fprintf(b, "check %s: no run has come to %s%s\n", c.Name, x.Claim, c.early())
 		}
 	}
 	for i := range c.Found {
@@ -127,6 +127,19 @@ func (c *CheckResult) text(b *strings.Builder, again func(check string, seed uin
 	}
 	if len(c.Unasked) > 0 {
 		fmt.Fprintf(b, "check %s: runs cannot decide %s\n", c.Name, diag.And(c.Unasked))
+	}
+}
+
+// early says how many runs ended at a violation, if they are so many that the others say little.
+func (c *CheckResult) early() string {
+	switch ended := c.Runs - c.Rested - c.Long; {
+	case c.Runs == 0 || ended < c.Runs-ended:
+		return ""
+	case ended == c.Runs:
+		return ", but all runs ended early, at the violations told here"
+	default:
+		return fmt.Sprintf(", but %s of %s ended early, at the violations told here", diag.Thousands(ended),
+			plural(c.Runs, "run"))
 	}
 }
 

@@ -44,9 +44,9 @@ func TestViolatedBehind(t *testing.T) {
 	for _, want := range []string{
 		"  ✗~ answered, reachable: violated as far as was looked: not behind the error " +
 			"(unspecified-reception) above, as expected\n",
-		"✗ answered: from here it can be reached, if at all, only behind an error that a.done || a.dead\n",
+		"✗ answered: from here a run can come to a.done || a.dead only behind an error, if at all\n",
 		"  ✗ alive, reachable: violated, as expected\n",
-		"✗ alive: from here it can no longer be reached that a.done\n",
+		"✗ alive: from here no run can come to a.done\n",
 		"  ✗~ ends, leadsTo: violated as far as was looked: not behind the error (unspecified-reception) " +
 			"above, as expected\n",
 		"  but for an error that is possible, behind which nothing was looked at\n",

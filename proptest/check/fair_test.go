@@ -24,7 +24,7 @@ func TestFairRules(t *testing.T) {
 			"    - in these runs the program of j gives blink in the end, where it may for ever\n"}},
 		{"used-up", []string{"✗ answered: a run may stop here", "j: look"}},
 		{"away", []string{"✗ answered: a run may stop here", "j: later",
-			"lost: from here it can no longer be reached that a.done", "back, reachable: "}},
+			"lost: from here no run can come to a.done", "back, reachable: "}},
 	} {
 		r := suite(t, "testdata/fair/spec.yaml", c.check)
 		text := r.Text(false)

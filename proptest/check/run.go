@@ -192,10 +192,10 @@ func (s *System) counterexample(c *system.Claim, out *ClaimReport, x *explore.Vi
 			out.Note = "no reachable configuration satisfies it" + out.Note
 			return
 		case model.Reachable:
-			problem = "✗ " + c.Name + ": from here it can no longer be reached that " + model.ExprString(c.Stated.Expr)
+			problem = "✗ " + c.Name + ": from here no run can come to " + model.ExprString(c.Stated.Expr)
 			if x.Cut {
-				problem = "✗ " + c.Name + ": from here it can be reached, if at all, only behind an error " +
-					"that " + model.ExprString(c.Stated.Expr)
+				problem = "✗ " + c.Name + ": from here a run can come to " + model.ExprString(c.Stated.Expr) +
+					" only behind an error, if at all"
 			}
 		case model.Eventually, model.LeadsTo:
 			if c.Stated.Within > 0 {

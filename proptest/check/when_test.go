@@ -13,7 +13,7 @@ func TestWhen(t *testing.T) {
 		t.Errorf("%s", r.Text(false))
 	}
 	for _, want := range []string{"✓ high, always: holds\n", "✓ back, reachable: holds\n",
-		"✗ lost: from here it can no longer be reached that a.n == 2\n"} {
+		"✗ lost: from here no run can come to a.n == 2\n"} {
 		if !strings.Contains(r.Text(false), want) {
 			t.Errorf("the report does not say %q", want)
 		}
