@@ -97,31 +97,42 @@ func (r *resolver) declarations() {
 
 // checks resolves the checks. A check with constants or domains of its own, or one that adds
 // variables to roles, is resolved against a model that is specialised for it, so that its expressions
-// mention the machines of that model.
+// mention the machines of that model. Checks that differ in nothing of the kind share one.
 func (r *resolver) checks() {
 	n := r.Root.Get("checks")
 	if n == nil || r.Config.Parties > 0 {
 		return
 	}
 	broken := r.HasErrors()
+	special := map[string]*resolver{} // the models that are there, by what they are specialised for
 	for _, e := range n.Entries {
 		if r.Config.Check != "" && e.Key.Text != r.Config.Check || e.Value.Kind != ast.Map {
 			continue
 		}
-		special := e.Value.Get("consts") != nil || e.Value.Get("domains") != nil ||
-			check.Remembers(e.Value)
-		if r.Config.Check != "" || !special {
+		remembers := check.Remembers(e.Value)
+		own := e.Value.Get("consts") != nil || e.Value.Get("domains") != nil || remembers
+		if r.Config.Check != "" || !own {
 			r.Protocol.Checks = append(r.Protocol.Checks, check.Resolve(r.Set, e))
 			continue
 		}
 		if broken {
 			continue // what is wrong would come again
 		}
+		alike := check.Specialisation(e.Value)
+		if sub := special[alike]; sub != nil && !remembers {
+			sub.Collector = &diag.Collector{}
+			r.Protocol.Checks = append(r.Protocol.Checks, check.Resolve(sub.Set, e))
+			r.Collector.Join(sub.Collector)
+			continue
+		}
 		sub := newResolver(r.Unit, pass.Config{Check: e.Key.Text, Consts: r.Config.Consts},
 			r.Shared, r.imports)
 		sub.FindCheck()
 		sub.declarations()
 		sub.Resolve()
+		if !remembers && sub.Len() == 0 {
+			special[alike] = sub
+		}
 		sub.checks()
 		r.Collector.Join(sub.Collector)
 		r.Protocol.Checks = append(r.Protocol.Checks, sub.Protocol.Checks...)

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
@@ -38,6 +39,37 @@ func Count(r *types.Table, n *ast.Node) int {
 	r.Collector = &diag.Collector{}
 	defer func() { r.Collector = before }()
 	return len(members(r, n))
+}
+
+// Specialisation describes what a check changes in the model that it is resolved against: constants,
+// domains, the number of instances. It does not describe the variables that it adds.
+func Specialisation(check *ast.Node) string {
+	var b strings.Builder
+	var write func(n *ast.Node)
+	write = func(n *ast.Node) {
+		if n == nil {
+			b.WriteByte(0)
+			return
+		}
+		fmt.Fprintf(&b, "%d %q %d %d;", n.Kind, n.Text, len(n.Items), len(n.Entries))
+		for _, it := range n.Items {
+			write(it)
+		}
+		for _, e := range n.Entries {
+			write(e.Key)
+			write(e.Value)
+		}
+	}
+	write(check.Get("consts"))
+	write(check.Get("domains"))
+	if n := check.Get("instances"); n != nil {
+		for _, e := range n.Entries {
+			if b.WriteByte('|'); strings.Contains(e.Key.Text, "[") { // a group; its constants say how many
+				b.WriteString(e.Key.Text)
+			}
+		}
+	}
+	return b.String()
 }
 
 // members lists the instances of a check in order.

@@ -10,6 +10,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/symbols"
+	"github.com/parley-go/parley/gen/syntax"
 )
 
 // Unit is one specification with what it imports.
@@ -55,6 +56,13 @@ type Shared struct {
 	Symbols *symbols.Table // nil if nobody asks where names are declared and used
 	used    map[use]bool
 	enumAt  map[enumName]diag.Span // where an enumeration's name is declared
+	parsed  map[*ast.Node]parsed   // the expressions that were read
+}
+
+// parsed is a syntax tree, which nobody changes, or what is wrong.
+type parsed struct {
+	syntax.Node
+	err *syntax.Error
 }
 
 type use struct {
@@ -71,7 +79,8 @@ const (
 
 // NewShared returns what the passes over one specification have in common.
 func NewShared(names *symbols.Table) *Shared {
-	return &Shared{Symbols: names, used: map[use]bool{}, enumAt: map[enumName]diag.Span{}}
+	return &Shared{Symbols: names, used: map[use]bool{}, enumAt: map[enumName]diag.Span{},
+		parsed: map[*ast.Node]parsed{}}
 }
 
 // New returns a pass over a unit, with a protocol that has nothing but a name yet.

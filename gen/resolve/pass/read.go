@@ -10,12 +10,16 @@ import (
 func (r *Pass) Parse(n *ast.Node) syntax.Node {
 	switch n.Kind {
 	case ast.Scalar:
-		x, err := syntax.Parse(n.Text, n.Part)
-		if err != nil {
-			r.SyntaxError(err)
+		x, done := r.parsed[n]
+		if !done {
+			x.Node, x.err = syntax.Parse(n.Text, n.Part)
+			r.parsed[n] = x
+		}
+		if x.err != nil {
+			r.SyntaxError(x.err)
 			return nil
 		}
-		return x
+		return x.Node
 	case ast.List:
 		var elems []syntax.Node
 		for _, it := range n.Items {
