@@ -117,14 +117,22 @@ func (o *beyond) variant(spec, path string, only check.Only, consts map[string]i
 			}
 			fmt.Fprintf(&b, "    consts: {%s}\n", strings.Join(list, ", "))
 		}
-		ch := c.Channel
-		if o.capacity != 0 {
-			ch.Capacity = o.capacity
+		if c.Channel.Name != "" {
+			b.WriteString("    channels:\n")
 		}
-		fmt.Fprintf(&b, "    channel: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\n",
-			map[bool]string{true: "fifo", false: "any"}[ch.Ordered],
-			ch.Lossy, ch.Duplicates, ch.Capacity, map[model.Full]string{model.FullLose: "lose",
-				model.FullWait: "wait"}[ch.Full])
+		for _, ch := range c.Channels() {
+			if o.capacity != 0 {
+				ch.Capacity = o.capacity
+			}
+			name := "channel"
+			if ch.Name != "" {
+				name = "  " + ch.Name
+			}
+			fmt.Fprintf(&b, "    %s: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\n", name,
+				map[bool]string{true: "fifo", false: "any"}[ch.Ordered],
+				ch.Lossy, ch.Duplicates, ch.Capacity, map[model.Full]string{model.FullLose: "lose",
+					model.FullWait: "wait"}[ch.Full])
+		}
 		if o.faults != "" {
 			fmt.Fprintf(&b, "    faults: {%s}\n", o.faults)
 		}

@@ -109,6 +109,14 @@ var checkCodes = []Info{
 			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    monitors:\n" +
 			"      m: {of: peer, initial: on, states: {on: {go: {close: }}}}\n" +
 			"    claims: {rests: {always: a.idle && a.m.on}}\n"},
+	{Code: "FSM099", Title: "channel that is not there, or not clear",
+		Text: "A protocol has one `channel`, or several by name under `channels`; then messages and checks say which " +
+			"they mean. Of several, `lose` and `duplicate` bound those that lose or copy by themselves, `overtake` " +
+			"means nothing, and a link that may come up again needs all reliable channels but one to be gone.",
+		Example: "protocol: demo\nchannels: {control: {order: fifo}, state: {lossy: true}}\n" +
+			"messages: {A: {channel: stat}}\n" + twoPeers +
+			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n" + bothKinds},
 	{Code: "FSM086", Title: "unknown constant",
 		Text:    "The constant to be replaced does not exist.",
 		Example: "consts: {most: 3}\ntypes: {Most: 0..most}\n", Const: "must"},

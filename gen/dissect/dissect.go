@@ -32,6 +32,9 @@ type Options struct {
 // Wireshark writes the dissector. It fails where the format has something that the engine cannot
 // take apart, or frames have no length in a stream.
 func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
+	if err := p.OneChannel("a dissector"); err != nil {
+		return nil, err
+	}
 	p = model.WithDefaultWire(p)
 	if o.Transport == "" {
 		o.Transport = "tcp"

@@ -31,12 +31,15 @@ func JSON(p *model.Protocol) ([]byte, error) {
 	}
 	for _, m := range p.Messages {
 		x := jsonMessage{Name: m.Name, Doc: m.Doc, Fields: jsonFields(m.Fields)}
+		if p.Several() {
+			x.Channel = p.Channels()[m.Channel].Name
+		}
 		if p.Wire != nil && !p.Wire.Lines {
 			x.ID = &m.ID
 		}
 		doc.Messages = append(doc.Messages, x)
 	}
-	doc.Channel = channelOf(p.Channel)
+	doc.Channel, doc.Beside = channelOf(p.Channel), channelsOf(p.Beside)
 	for _, r := range p.Roles {
 		doc.Roles = append(doc.Roles, machineOf(r))
 	}
@@ -61,9 +64,11 @@ type jsonProtocol struct {
 	Consts   []jsonConst   `json:"consts"`
 	Types    []jsonField   `json:"types"`
 	Messages []jsonMessage `json:"messages"`
-	Channel  jsonChannel   `json:"channel"`
-	Roles    []jsonMachine `json:"roles"`
-	Checks   []jsonCheck   `json:"checks"`
+	// Channel is that of messages that name no other, Beside are the others.
+	Channel jsonChannel   `json:"channel"`
+	Beside  []jsonChannel `json:"beside,omitempty"`
+	Roles   []jsonMachine `json:"roles"`
+	Checks  []jsonCheck   `json:"checks"`
 }
 
 type jsonConst struct {
@@ -80,13 +85,16 @@ type jsonField struct {
 }
 
 type jsonMessage struct {
-	Name   string      `json:"name"`
-	ID     *int64      `json:"id,omitempty"`
-	Doc    string      `json:"doc,omitempty"`
-	Fields []jsonField `json:"fields"`
+	Name string `json:"name"`
+	ID   *int64 `json:"id,omitempty"`
+	// Channel is the name of its channel, if there are several.
+	Channel string      `json:"channel,omitempty"`
+	Doc     string      `json:"doc,omitempty"`
+	Fields  []jsonField `json:"fields"`
 }
 
 type jsonChannel struct {
+	Name       string `json:"name,omitempty"`
 	Order      string `json:"order"`
 	Lossy      bool   `json:"lossy"`
 	Duplicates bool   `json:"duplicates"`
@@ -155,10 +163,11 @@ type jsonPlace struct {
 }
 
 type jsonCheck struct {
-	Name      string      `json:"name"`
-	Doc       string      `json:"doc,omitempty"`
-	Instances []jsonField `json:"instances"`
-	Channel   jsonChannel `json:"channel"`
+	Name      string        `json:"name"`
+	Doc       string        `json:"doc,omitempty"`
+	Instances []jsonField   `json:"instances"`
+	Channel   jsonChannel   `json:"channel"`
+	Beside    []jsonChannel `json:"beside,omitempty"`
 	// Hostile says of instances that do not keep to their role whether they keep to the form of messages.
 	Hostile map[string]string `json:"hostile,omitempty"`
 	Faults  *jsonFaults       `json:"faults,omitempty"`
@@ -228,12 +237,19 @@ func jsonVars(list []*model.Var) []jsonField {
 	return out
 }
 
+func channelsOf(list []model.Channel) (out []jsonChannel) {
+	for _, c := range list {
+		out = append(out, channelOf(c))
+	}
+	return out
+}
+
 func channelOf(c model.Channel) jsonChannel {
 	order := "any"
 	if c.Ordered {
 		order = "fifo"
 	}
-	return jsonChannel{order, c.Lossy, c.Duplicates, c.Capacity,
+	return jsonChannel{c.Name, order, c.Lossy, c.Duplicates, c.Capacity,
 		[]string{"fault", "lose", "wait"}[c.Full]}
 }
 
@@ -305,7 +321,7 @@ var claimKinds = map[model.ClaimKind]string{model.Always: "always", model.Someti
 	model.Confluent: "confluent", model.Eventually: "eventually", model.LeadsTo: "leadsTo"}
 
 func checkOf(c *model.Check) jsonCheck {
-	x := jsonCheck{Name: c.Name, Doc: c.Doc, Channel: channelOf(c.Channel),
+	x := jsonCheck{Name: c.Name, Doc: c.Doc, Channel: channelOf(c.Channel), Beside: channelsOf(c.Beside),
 		Quiet: model.ExprString(c.Quiet), Instances: []jsonField{}, Rules: []jsonRule{},
 		Claims: []jsonClaim{}, Expect: []string{}}
 	for _, in := range c.Instances {

@@ -126,6 +126,8 @@ func (l *layout) refuseWhole() {
 			"leave `hostile` out of a copy of the check, and all keep to their roles)")
 	case c.Time != nil:
 		refuse("time")
+	case c.Several():
+		refuse("several channels between two instances")
 	case !c.Channel.Ordered:
 		refuse("channels that keep no order")
 	case c.Channel.Full == model.FullWait:

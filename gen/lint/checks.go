@@ -28,7 +28,7 @@ func (l *linter) coverage() {
 	}
 	for _, f := range faults {
 		switch {
-		case !f.may(l.p.Channel):
+		case !slices.ContainsFunc(l.p.Channels(), f.may):
 		case !slices.ContainsFunc(l.p.Checks, f.has):
 			l.missing("FSM093", "the channel says that "+f.what+", and no check has it").
 				With("add a check with " + f.how)
@@ -55,7 +55,7 @@ func (l *linter) coverage() {
 // silence warns about channels that lose messages, as datagrams do. No role need hear there that
 // another one has stopped or is cut off, so what the roles mention does not tell what to look for.
 func (l *linter) silence() {
-	if !l.p.Channel.Lossy || !l.talks() {
+	if !slices.ContainsFunc(l.p.Channels(), lossy) || !l.talks() {
 		return
 	}
 	if !slices.ContainsFunc(l.p.Checks, crashes) {
@@ -77,8 +77,15 @@ func crashes(c *model.Check) bool {
 // parts reports whether instances may be cut off from others in a check. What a channel may lose
 // without a limit is lost then, too.
 func parts(c *model.Check) bool {
-	return c.Faults != nil && c.Faults.Partition > 0 || c.Channel.Lossy && (c.Faults == nil || c.Faults.Lose < 0)
+	return c.Faults != nil && c.Faults.Partition > 0 ||
+		slices.ContainsFunc(c.Channels(), lossy) && (c.Faults == nil || c.Faults.Lose < 0)
 }
+
+func lossy(c model.Channel) bool { return c.Lossy }
+
+func disordered(c model.Channel) bool { return !c.Ordered }
+
+func copies(c model.Channel) bool { return c.Duplicates }
 
 // talks reports whether messages arrive in some check: one with a single instance, or with machines
 // that hear nothing, has nobody who could be hostile.
@@ -125,19 +132,21 @@ type fault struct {
 
 var faults = []fault{
 	{"messages may be lost", "`channel: {lossy: true}`, or `faults: {lose: 1}`",
-		func(c model.Channel) bool { return c.Lossy },
+		lossy,
 		func(c *model.Check) bool {
-			return budgeted(c, c.Channel.Lossy, func(f *model.Faults) int { return f.Lose })
+			return budgeted(c, slices.ContainsFunc(c.Channels(), lossy), func(f *model.Faults) int { return f.Lose })
 		}, true},
 	{"messages may arrive in any order", "`channel: {order: any}`, or `faults: {overtake: 1}`",
-		func(c model.Channel) bool { return !c.Ordered },
+		disordered,
 		func(c *model.Check) bool {
-			return !c.Channel.Ordered || budgeted(c, false, func(f *model.Faults) int { return f.Overtake })
+			return slices.ContainsFunc(c.Channels(), disordered) ||
+				budgeted(c, false, func(f *model.Faults) int { return f.Overtake })
 		}, true},
 	{"messages may arrive twice", "`channel: {duplicates: true}`, or `faults: {duplicate: 1}`",
-		func(c model.Channel) bool { return c.Duplicates },
+		copies,
 		func(c *model.Check) bool {
-			return budgeted(c, c.Channel.Duplicates, func(f *model.Faults) int { return f.Duplicate })
+			return budgeted(c, slices.ContainsFunc(c.Channels(), copies),
+				func(f *model.Faults) int { return f.Duplicate })
 		}, false},
 }
 

@@ -10,11 +10,13 @@ import (
 type Check struct {
 	Name, Doc string
 	Instances []*Instance
-	Channel   Channel
-	Rules     []*EnvRule
-	Claims    []*Claim
-	Faults    *Faults // nil: links neither come up nor break, and nobody crashes
-	Time      *Time   // nil: untimed, a timer may expire at any moment
+	// Channel and Beside are those of the protocol, with what the check says of them.
+	Channel Channel
+	Beside  []Channel
+	Rules   []*EnvRule
+	Claims  []*Claim
+	Faults  *Faults // nil: links neither come up nor break, and nobody crashes
+	Time    *Time   // nil: untimed, a timer may expire at any moment
 	// Expect lists what the check is known to violate; empty: nothing. A
 	// check passes if exactly these are violated.
 	Expect []Expectation
@@ -25,6 +27,12 @@ type Check struct {
 	QuietLocals int // slots of the frame of locals that Quiet needs
 	Span        diag.Span
 }
+
+// Channels are all channels between two instances of the check, in the order of Protocol.Channels.
+func (c *Check) Channels() []Channel { return append([]Channel{c.Channel}, c.Beside...) }
+
+// Several reports whether there is more than one channel between two instances.
+func (c *Check) Several() bool { return len(c.Beside) > 0 }
 
 // Instance is a machine taking part in a check.
 type Instance struct {

@@ -186,9 +186,12 @@ type (
 	// From and To are instances, or both nil for all channels together. In environment rules both
 	// are nil, and Out chooses the machine's outgoing (true) or incoming channels. If Message is
 	// not nil, only messages of that name count. With News, news of links that is under way counts,
-	// too: so `empty(a -> b)` is more than that no message is under way.
+	// too: so `empty(a -> b)` is more than that no message is under way. If Over is the name of a channel,
+	// what is under way in others does not count; Class is then its place in Protocol.Channels.
 	ChanLen struct {
 		ExprBase
+		Over     string
+		Class    int
 		From, To *Instance
 		Self     bool
 		Out      bool

@@ -9,6 +9,7 @@
 package model
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/parley-go/parley/gen/diag"
@@ -32,9 +33,11 @@ type Protocol struct {
 	Types    []*Type // named types, in source order
 	Messages []*Message
 	Roles    []*Machine
-	Channel  Channel
-	Wire     *Wire // nil if the specification has no wire format
-	Checks   []*Check
+	// Channel is the channel of messages that name none, Beside are the others of a protocol with several.
+	Channel Channel
+	Beside  []Channel
+	Wire    *Wire // nil if the specification has no wire format
+	Checks  []*Check
 	// Parties is how many instances take part at most: peers are numbered from 0 to Parties - 1.
 	// Of a model that is specialised for a check it is how many the check has.
 	Parties int
@@ -74,6 +77,8 @@ type Message struct {
 	// From is the role that alone sends the message, so that it does not receive it; empty if nothing
 	// is said.
 	From string
+	// Channel is the place of its channel in Protocol.Channels.
+	Channel int
 	// MinLen and MaxLen are the least and greatest length of its frames in
 	// bytes, header included; 0 without Wire. MinLen leaves out padding at the
 	// end, which a sender may omit.
@@ -98,13 +103,33 @@ type Field struct {
 	Span diag.Span
 }
 
+// Channels are all channels of the protocol, of which one lies between each two instances.
+func (p *Protocol) Channels() []Channel { return append([]Channel{p.Channel}, p.Beside...) }
+
+// Several reports whether the protocol has more than one channel.
+func (p *Protocol) Several() bool { return len(p.Beside) > 0 }
+
+// OneChannel returns an error if the protocol has several channels: what cannot work with these says so.
+func (p *Protocol) OneChannel(what string) error {
+	if !p.Several() {
+		return nil
+	}
+	var names []string
+	for _, c := range p.Channels() {
+		names = append(names, c.Name)
+	}
+	return fmt.Errorf("%s has several channels, %s: %s works with one channel only so far "+
+		"(`fsmgen check` takes them as they are)", p.Name, diag.And(names), what)
+}
+
 // Channel is the declared behaviour of the channels between instances.
 type Channel struct {
-	Ordered    bool // FIFO; otherwise any order
-	Lossy      bool // may lose messages
-	Duplicates bool // may deliver a message more than once
-	Capacity   int  // messages per direction
-	Full       Full // what a send into a full channel does
+	Name       string // empty if the protocol has no other
+	Ordered    bool   // FIFO; otherwise any order
+	Lossy      bool   // may lose messages
+	Duplicates bool   // may deliver a message more than once
+	Capacity   int    // messages per direction
+	Full       Full   // what a send into a full channel does
 	Span       diag.Span
 }
 

@@ -368,5 +368,8 @@ func (p printer) chanLen(e *ChanLen) string {
 	if e.Message != nil {
 		args = append(args, e.Message.Name)
 	}
+	if e.Over != "" {
+		args = append(args, e.Over)
+	}
 	return "len(" + strings.Join(args, ", ") + ")"
 }

@@ -69,6 +69,7 @@ func init() {
 		{"capacity", exprShape}, {"full", &shape{what: "what a full channel does",
 			scalar: oneOf("fault", "lose", "wait")}}, {"doc", docShape},
 	}}
+	channels := named("channels", channel)
 	imports := named("imports", text("a path"))
 	imports.textHint = "each has a name: {name: TEXT}"
 	specShape = shape{what: "a specification", merge: true, keys: []key{
@@ -81,8 +82,10 @@ func init() {
 		{"types", &shape{what: "types", open: &typeShape, name: typeNames, merge: true}},
 		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
 			{"doc", docShape}, {"id", exprShape}, {"from", text("a role")}, {"fields", fields}, {"wire", wireItems},
+			{"channel", text("a channel")},
 			{"line", text("a line")}, {"header", &shape{what: "numbers in the header", open: exprShape}}}})},
 		{"channel", channel},
+		{"channels", channels},
 		{"wire", &shape{what: "the wire format", keys: []key{
 			{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
 			{"lines", &shape{what: "the end of a line", scalar: oneOf("lf")}},
@@ -98,8 +101,11 @@ func init() {
 		{"checks", &shape{what: "checks", open: &oneCheck, name: dashedNames, merge: true}},
 	}}
 	for i, k := range oneCheck.keys {
-		if k.name == "channel" {
+		switch k.name {
+		case "channel":
 			oneCheck.keys[i].s = channel
+		case "channels":
+			oneCheck.keys[i].s = channels
 		}
 	}
 }
@@ -192,7 +198,7 @@ func initChecks() {
 		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys, sample: "ROLE"}},
 		{"hostile", &shape{what: "who is hostile", scalar: anyScalar, list: exprShape, name: freeKeys,
 			open: &shape{what: "what a hostile instance sends", scalar: oneOf("malformed", "wellformed")}}},
-		{"channel", nil},
+		{"channel", nil}, {"channels", nil},
 		{"consts", named("constants", exprShape)},
 		{"domains", named("domains", valueShape)},
 		{"environment", &shape{what: "the environment", merge: true, name: ruleKeys,

@@ -65,6 +65,9 @@ const maxPossible = 4
 // Explain finds the role and parameters whose run explains most of one side of a recording. It tries
 // roles in order, each with every combination of its parameters.
 func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machine, opts Options) (*Side, error) {
+	if err := rec.Protocol.OneChannel("replay"); err != nil {
+		return nil, err
+	}
 	part := Part{Party: side}
 	for i := range rec.Frames {
 		if rec.Frames[i].From == side {

@@ -51,6 +51,9 @@ var ErrOther = errors.New("the record is of another specification")
 // effects, and the bytes of every frame. It returns an error if the record cannot be read or is of
 // another protocol.
 func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
+	if err := p.OneChannel("replay"); err != nil {
+		return nil, err
+	}
 	h := r.Header()
 	m, err := recorded(p, h)
 	if err != nil {

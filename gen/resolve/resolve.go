@@ -87,8 +87,7 @@ func (r *resolver) declarations() {
 		r.MaxInstance = n - 1
 	}
 	r.Protocol.Parties = int(r.MaxInstance) + 1
-	r.Protocol.Channel = r.Channel(r.Root.Get("channel"),
-		model.Channel{Ordered: true, Capacity: 8, Span: r.Protocol.Span})
+	r.DeclareChannels()
 	r.DeclareTypes()
 	r.DeclareMessages()
 	r.alike(wire.Resolve(r.Table))

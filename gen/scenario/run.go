@@ -205,6 +205,9 @@ func (w *world) begin(name string) error {
 	for _, x := range w.check.Instances {
 		w.named = append(w.named, run.Instance{Name: x.Name, Hostile: x.Hostile != model.Honest})
 	}
+	if err := p.OneChannel("a scenario"); err != nil {
+		return err
+	}
 	if w.Stage, err = stage.New(p, w.check); err != nil {
 		return err
 	}

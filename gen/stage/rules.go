@@ -17,8 +17,7 @@ func Rules(c *model.Check) *world.Rules {
 		for k, b := range c.Instances[i+1:] {
 			if f.Links(a, b) && said.between(i, i+1+k) {
 				l := link(i, i+1+k, a.Role, b.Role)
-				ch := &r.Channels[0] // all are alike
-				l.Datagrams = ch.Order == world.Any || ch.Lossy || ch.Duplicates || ch.Overtakes
+				l.Class, l.Datagrams = newsClass(r)
 				r.Links = append(r.Links, l)
 			}
 		}
@@ -53,27 +52,52 @@ func between(c *model.Check, f *model.Faults) *world.Rules {
 			if i == j {
 				continue
 			}
-			ch := world.Channel{From: i, To: j,
-				Capacity: c.Channel.Capacity, Lossy: c.Channel.Lossy, Duplicates: c.Channel.Duplicates,
-				Full: map[model.Full]world.Full{
-					model.FullLose: world.FullLose, model.FullWait: world.FullWait,
-				}[c.Channel.Full]}
-			if !c.Channel.Ordered {
-				ch.Order = world.Any
+			for class, ch := range c.Channels() {
+				out := world.Channel{From: i, To: j, Class: class}
+				r.Channels = append(r.Channels, channel(&ch, f, c.Several(), out))
 			}
-			if f != nil {
-				ch.Overtakes = f.Overtake > 0
-				if f.Lose >= 0 {
-					ch.Lossy = f.Lose > 0
-				}
-				if f.Duplicate >= 0 {
-					ch.Duplicates = f.Duplicate > 0
-				}
-			}
-			r.Channels = append(r.Channels, ch)
 		}
 	}
 	return r
+}
+
+// channel is out as ch describes it, with what faults say of it. Of several channels, faults bound what a
+// channel does by itself; a single one does what faults say.
+func channel(ch *model.Channel, f *model.Faults, several bool, out world.Channel) world.Channel {
+	out.Capacity, out.Lossy, out.Duplicates = ch.Capacity, ch.Lossy, ch.Duplicates
+	switch ch.Full {
+	case model.FullLose:
+		out.Full = world.FullLose
+	case model.FullWait:
+		out.Full = world.FullWait
+	}
+	if !ch.Ordered {
+		out.Order = world.Any
+	}
+	if f != nil {
+		out.Overtakes = f.Overtake > 0
+		if f.Lose >= 0 {
+			out.Lossy = f.Lose > 0 && (ch.Lossy || !several)
+		}
+		if f.Duplicate >= 0 {
+			out.Duplicates = f.Duplicate > 0 && (ch.Duplicates || !several)
+		}
+	}
+	return out
+}
+
+// newsClass is the class of the channels in which news of links travels: the first that keeps order and loses and
+// copies nothing. Where there is none links are of datagrams.
+func newsClass(r *world.Rules) (class int, datagrams bool) {
+	for _, ch := range r.Channels {
+		if ch.Class < class { // those from one instance to another are next to each other
+			break
+		}
+		if class = ch.Class; ch.Order == world.Fifo && !ch.Lossy && !ch.Duplicates && !ch.Overtakes {
+			return class, false
+		}
+	}
+	return 0, true
 }
 
 // link is the link between two instances.

@@ -127,10 +127,8 @@ func (s *Stage) Said(text string) (m *model.Message, slots []int64) {
 	return x.m, x.slots
 }
 
-// Channel is the index of the channel between two instances.
-func (s *Stage) Channel(from, to int) int {
-	return slices.IndexFunc(s.World.Rules.Channels, func(c world.Channel) bool { return c.From == from && c.To == to })
-}
+// Channel is the index of the first channel between two instances, and the only one of most protocols.
+func (s *Stage) Channel(from, to int) int { return s.World.Rules.Channel(from, to, 0) }
 
 // Tell is a message as the text by which machines know it.
 func (s *Stage) Tell(m *model.Message, slots []int64) string {
@@ -264,7 +262,7 @@ func (p *Party) effect(e *interp.Effect) (f world.Effect[string], ok bool) {
 		f.Timer, f.Ticks = AlarmOf(p.Alarms, e), e.Ticks
 		return f, true
 	case fsm.Send:
-		f.Message = p.stage.Tell(e.Message, e.Slots)
+		f.Message, f.Class = p.stage.Tell(e.Message, e.Slots), e.Message.Channel
 	}
 	switch {
 	case e.Dest == model.ToPeer && all == 2:

@@ -15,6 +15,7 @@ func (t *Table) Declarations(root *ast.Node) {
 	t.section(root, "consts", Const, "")
 	t.types(root.Get("types"))
 	t.section(root, "import", Import, "")
+	t.section(root, "channels", Channel, "")
 	t.section(root, "messages", Message, "")
 	t.inner(root.Get("messages"), "fields", Field)
 	t.section(root, "roles", Role, "")

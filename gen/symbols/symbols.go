@@ -33,6 +33,7 @@ const (
 	Instance
 	Local // of a loop
 	Routine
+	Channel
 )
 
 // String returns the word used in messages.
@@ -40,7 +41,7 @@ func (k Kind) String() string {
 	return [...]string{"constant", "type", "enumeration value", "message", "field", "role",
 		"parameter", "variable", "timer",
 		"command", "report", "part", "state", "import", "check", "claim", "instance",
-		"loop variable", "routine"}[k]
+		"loop variable", "routine", "channel"}[k]
 }
 
 // Symbol is one declared name.

@@ -100,6 +100,9 @@ func (v *Violation) same(w *Violation) bool {
 
 // NewPlayer makes a player of a check; p must have been compiled for it.
 func NewPlayer(p *model.Protocol, c *model.Check) (*Player, error) {
+	if err := p.OneChannel("simulate"); err != nil {
+		return nil, err
+	}
 	m, err := check.New(p, c)
 	if err != nil {
 		return nil, err

@@ -15,7 +15,9 @@ import (
 // assumptions say in words what the verdict rests on.
 func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string {
 	out := append(s.hostileWords(), s.externalWords()...)
-	out = append(out, s.channelWords(res))
+	for class := range s.Check.Channels() {
+		out = append(out, s.channelWords(class, res))
+	}
 	out = append(out, s.replaced(base)...)
 	out = append(out, s.domainWords(base)...)
 	out = append(out, s.unnarrowed(base)...)
@@ -114,27 +116,29 @@ func (s *System) dutyWords(env *model.EnvRule) string {
 // What channels that lose everything or nothing do to messages.
 const anyLost, noneLost = "any message may be lost", "nothing is lost"
 
-func (s *System) channelWords(res *explore.Result) string {
-	ch := s.Check.Channel
+// channelWords say what the channels of a class do to messages.
+func (s *System) channelWords(class int, res *explore.Result) string {
+	ch := s.Check.Channels()[class]
 	words := []string{"in order"}
 	if !ch.Ordered {
 		words[0] = "in any order"
 	}
-	if f := s.Check.Faults; f != nil && f.Lose >= 0 {
+	f, several := s.Check.Faults, s.Check.Several()
+	if f != nil && f.Lose >= 0 && (!several || ch.Lossy) {
 		words = append(words, howOften(f.Lose, noneLost, "message is lost", "messages are lost"))
 	} else if ch.Lossy {
 		words = append(words, anyLost)
 	} else {
 		words = append(words, noneLost)
 	}
-	switch but := s.lostBesides(); {
+	switch but := s.lostBesides(&ch); {
 	case but == "" || words[1] == anyLost:
 	case words[1] == noneLost:
 		words[1] += " but " + but
 	default:
 		words[1] += " besides " + but
 	}
-	if f := s.Check.Faults; f != nil && f.Duplicate >= 0 {
+	if f != nil && f.Duplicate >= 0 && (!several || ch.Duplicates) {
 		words = append(words, howOften(f.Duplicate,
 			"nothing arrives twice", "message arrives again", "messages arrive again"))
 	} else if ch.Duplicates {
@@ -142,13 +146,21 @@ func (s *System) channelWords(res *explore.Result) string {
 	} else {
 		words = append(words, "nothing arrives twice")
 	}
-	if f := s.Check.Faults; f != nil && f.Overtake > 0 {
+	if f != nil && f.Overtake > 0 {
 		words = append(words, howOften(f.Overtake,
 			"", "message overtakes another", "messages overtake another"))
 	}
-	widest := slices.Max(append(slices.Clone(res.Widest[:s.Own]), 0))
+	widest := 0
+	for k, n := range res.Widest[:s.Own] {
+		if s.Rules.Channels[k].Class == class {
+			widest = max(widest, n)
+		}
+	}
 	text := fmt.Sprintf("messages arrive %s; at most %d %s under way in each direction",
 		strings.Join(words, ", "), ch.Capacity, diag.OneOr(ch.Capacity, "is", "are"))
+	if several {
+		text = "over " + ch.Name + " " + text
+	}
 	switch ch.Full {
 	case model.FullLose:
 		text += ", and what finds no room is lost"
@@ -250,13 +262,13 @@ func (s *System) ruleWords(env *model.EnvRule) string {
 }
 
 // lostBesides says what is lost besides what channels lose.
-func (s *System) lostBesides() string {
+func (s *System) lostBesides(ch *model.Channel) string {
 	f := s.Check.Faults
 	if f == nil {
 		return ""
 	}
 	var causes []string
-	if !f.Atomic && (f.CrashAll > 0 || slices.Max(f.Crash) > 0) && s.Check.Channel.Ordered {
+	if !f.Atomic && (f.CrashAll > 0 || slices.Max(f.Crash) > 0) && ch.Ordered {
 		causes = append(causes, "a crash")
 	}
 	if f.Break > 0 && len(s.Rules.Links) > 0 {

@@ -45,33 +45,41 @@ var assumptionsOfChannels = []assumption{
 // channels. r is the report of the check as it is, for the same options. The error is as for Run.
 func (s *System) Needs(ctx context.Context, o explore.Options, r *Report) ([]Need, error) {
 	var out []Need
-	for i := range assumptionsOfChannels {
-		a := &assumptionsOfChannels[i]
-		if len(s.System.Channels) == 0 || !a.made(&s.System.Channels[0]) {
-			continue
+	for class, ch := range s.Check.Channels() {
+		over := ""
+		if s.Check.Several() {
+			over = "over " + ch.Name + " "
 		}
-		var need Need
-		for a != nil {
-			found, err := s.without(a).Run(ctx, o, nil)
-			if err != nil {
-				return nil, err
+		for i := range assumptionsOfChannels {
+			a := &assumptionsOfChannels[i]
+			if class >= len(s.System.Channels) || !a.made(&s.System.Channels[class]) {
+				continue
 			}
-			if need = report.NewNeed(a.text, a.fault, r, found); need.Result != report.NotNeeded {
-				break
+			var need Need
+			for a != nil {
+				found, err := s.without(a, class).Run(ctx, o, nil)
+				if err != nil {
+					return nil, err
+				}
+				if need = report.NewNeed(over+a.text, over+a.fault, r, found); need.Result != report.NotNeeded {
+					break
+				}
+				a = a.further
 			}
-			a = a.further
+			out = append(out, need)
 		}
-		out = append(out, need)
 	}
 	return out, nil
 }
 
-// without is the system in which what the assumption rules out may happen.
-func (s *System) without(a *assumption) *System {
+// without is the system in which what the assumption rules out may happen in the channels of a class.
+func (s *System) without(a *assumption, class int) *System {
 	t, sys := *s.Machines, *s.System
 	sys.Channels = slices.Clone(sys.Channels)
-	for k := range sys.Channels {
-		a.drop(s, &sys.Channels[k])
+	for k := range sys.Channels[:s.Own] {
+		if s.Rules.Channels[k].Class == class {
+			a.drop(s, &sys.Channels[k])
+		}
 	}
 	for at, most := range a.budget.Parts() { // what the check itself lets go wrong stays
 		if *most > 0 {

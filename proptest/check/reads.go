@@ -47,6 +47,9 @@ func (s *System) explain(out *run.Run, c *model.Claim, at explore.Configuration)
 	out.Reads = r.found
 }
 
+// classOf is the channel of a message, by its place in Protocol.Channels.
+func (s *System) classOf(msg []byte) int { return s.Protocol.Messages[codec.MessageIndex(msg)].Channel }
+
 // look makes an evaluator of expressions over one configuration.
 func (s *System) look(c explore.Configuration) *interp.Eval {
 	type heldAt struct {
@@ -72,7 +75,7 @@ func (s *System) look(c explore.Configuration) *interp.Eval {
 			}
 		}
 		for _, h := range held {
-			if s.Parts.LooksAt(nil, l, s.Channel(h.From, h.to)) &&
+			if s.Parts.LooksAt(nil, l, s.Channel(h.From, h.to, s.classOf([]byte(h.Message)))) &&
 				(l.Message == nil || l.Message.Index == codec.MessageIndex([]byte(h.Message))) {
 				n++
 			}

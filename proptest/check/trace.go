@@ -66,6 +66,9 @@ func (t *telling) step(x *explore.TraceStep) run.Step {
 		if x.At > 0 {
 			step.Event = fmt.Sprintf("messages %d and %d change places", x.At+1, x.At+2)
 		}
+		if s.Check.Several() {
+			step.Event = "over " + s.Check.Channels()[s.Rules.Channels[x.Channel].Class].Name + " " + step.Event
+		}
 		return step
 	}
 	if x.Proc >= len(s.Procs) {
@@ -117,21 +120,25 @@ func (t *telling) channel(x *explore.TraceStep, step *run.Step) {
 		return // the clock's
 	}
 	step.From = c.From
+	from := t.path(c.From, t.sys.Rules.Channels[x.Channel].Class)
 	if x.Kind == explore.SwapStep {
 		step.At = x.At
-		t.flying.Swap(c.From, c.To, x.At)
+		t.flying.Swap(from, c.To, x.At)
 		return
 	}
 	bare, _ := codec.Aged(t.sys.Protocol, x.Msg)
-	at, id := t.flying.Find(c.From, c.To, string(bare))
+	at, id := t.flying.Find(from, c.To, string(bare))
 	if at < 0 {
 		return
 	}
 	step.At, step.Message = at, id
 	if x.Kind != explore.DupStep {
-		t.flying.Take(c.From, c.To, at)
+		t.flying.Take(from, c.To, at)
 	}
 }
+
+// path stands for a sender among the messages under way, for each class of channels another one.
+func (t *telling) path(from, class int) int { return from + class*len(t.sys.Procs) }
 
 // event tells a step of a machine.
 func (t *telling) event(x *explore.TraceStep, step *run.Step) {
@@ -308,7 +315,10 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 	if step.Torn > 0 { // a crash ends all links
 		link = x.Before
 	}
-	gone := func(k int) bool { return cutoff>>k&1 != 0 && s.Rules.Peers(p.Inst.Index)>>k&1 == 0 || p.Shut(link, k) }
+	unheard := func(k int, e *interp.Effect) bool {
+		return cutoff>>k&1 != 0 && e.Kind == fsm.Send && s.Rules.Datagrams(p.Inst.Index, k, e.Message.Channel)
+	}
+	gone := func(k int, e *interp.Effect) bool { return unheard(k, e) || p.Shut(link, k) }
 	for i := range effects {
 		e := &effects[i]
 		if step.Torn > 0 && e.Kind == fsm.Report {
@@ -319,7 +329,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			to = s.Reached(p.Inst.Index, e)
 		}
 		if step.Torn > 0 && len(to) > 0 {
-			uncounted := func(k int) bool { return gone(k) || s.Rules.IsHostile(k) }
+			uncounted := func(k int) bool { return gone(k, e) || s.Rules.IsHostile(k) }
 			if to = t.before(p, e, to, &room, &torn, uncounted); len(to) == 0 {
 				break
 			}
@@ -330,18 +340,19 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 		}
 		for _, k := range to {
 			msg := codec.PackMessage(e.Message, e.Slots)
-			ch := s.Channel(p.Inst.Index, k)
+			ch := s.Channel(p.Inst.Index, k, e.Message.Channel)
+			path := t.path(p.Inst.Index, e.Message.Channel)
 			sent := run.Sent{To: k, Text: s.MessageText(msg)}
 			lost := func(why string) { step.Effects = append(step.Effects, run.LostAtOnce(why)) }
 			switch {
 			case x.Fault != nil || found(&room, ch, string(msg)):
-				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
-			case cutoff>>k&1 != 0 && s.Rules.Peers(p.Inst.Index)>>k&1 == 0:
+				sent.ID = t.flying.Send(path, k, string(msg))
+			case unheard(k, e):
 				lost(p.Inst.Name + " is cut off from " + s.Procs[k].Inst.Name)
-			case gone(k):
+			case gone(k, e):
 				lost("the link to " + s.Procs[k].Inst.Name + " is gone")
 			case s.Rules.IsHostile(k): // it has it, and nobody asks what becomes of it
-				sent.ID = t.flying.Send(p.Inst.Index, k, string(msg))
+				sent.ID = t.flying.Send(path, k, string(msg))
 			default:
 				lost(s.System.Channels[ch].Name + " is full")
 			}
@@ -363,7 +374,11 @@ func (t *telling) before(p *system.Process, e *interp.Effect, to []int, left *[]
 		if *most <= 0 {
 			break
 		}
-		out := len(rest) > 0 && rest[0].Channel == t.sys.Channel(p.Inst.Index, k)
+		class := t.sys.Rules.NewsClass(p.Inst.Index, k)
+		if e.Message != nil {
+			class = e.Message.Channel
+		}
+		out := len(rest) > 0 && rest[0].Channel == t.sys.Channel(p.Inst.Index, k, class)
 		if out {
 			rest = rest[1:]
 		}

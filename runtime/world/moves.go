@@ -141,9 +141,20 @@ func (w *World[V, M]) Begin(values []V) *Configuration[V, M] {
 	return c
 }
 
-// channel is the index of the channel between two instances, -1 if there is none.
-func (r *Rules) channel(from, to int) int {
-	return slices.IndexFunc(r.Channels, func(c Channel) bool { return c.From == from && c.To == to })
+// Channel is the index of the channel of a class between two instances, -1 if there is none.
+func (r *Rules) Channel(from, to, class int) int {
+	return slices.IndexFunc(r.Channels, func(c Channel) bool {
+		return c.From == from && c.To == to && c.Class == class
+	})
+}
+
+// NewsClass is the class of the channels between two instances in which news of their link travels; 0 if there is
+// no link.
+func (r *Rules) NewsClass(i, j int) int {
+	if l, _ := r.link(i, j); l != nil {
+		return l.Class
+	}
+	return 0
 }
 
 // Moves yields every possible move with its result, in a fixed order.
@@ -356,8 +367,8 @@ func (w *World[V, M]) beat(c, n *Configuration[V, M], i int, t *Taken[V, M]) err
 	}
 	n.Beats &^= 1 << i
 	for k, ch := range w.Rules.Channels {
-		if ch.To != i || c.Ends[i].Cutoff&w.Rules.Peers(i)>>ch.From&1 != 0 { // a partition holds up what is in a link
-			continue
+		if ch.To != i || c.Ends[i].Cutoff>>ch.From&1 != 0 && w.Rules.HoldsUp(&ch) {
+			continue // a partition holds up what is in a link
 		}
 		var ok bool
 		if n.Queues[k], ok = Older(w.Rules.Time, c.Queues[k]); !ok {
@@ -498,7 +509,7 @@ func (w *World[V, M]) settle(n *Configuration[V, M], t *Taken[V, M]) error {
 	}
 	n.Ends[t.Who], n.Values[t.Who] = t.End, t.Value
 	for at, s := range t.Sends {
-		k := w.Rules.channel(t.Who, s.To)
+		k := w.Rules.Channel(t.Who, s.To, s.Class)
 		if k < 0 {
 			return fmt.Errorf("there is no channel from %d to %d", t.Who, s.To)
 		}

@@ -25,7 +25,9 @@ const (
 // Channel is the path of messages from one instance to another.
 type Channel struct {
 	From, To int
-	Order    Order
+	// Class tells the channels from one instance to another apart, if there are several.
+	Class int
+	Order Order
 	// Capacity is the most messages under way, at least 1. News of links takes no room.
 	Capacity int
 	Full     Full
@@ -49,6 +51,9 @@ var newsNames = [...]string{"", "cut", "ask", "answer", "reset"}
 
 // String returns the name of n in lower case.
 func (n News) String() string { return newsNames[n] }
+
+// loose reports whether the channel may lose, copy or reorder messages.
+func (c *Channel) loose() bool { return c.Order == Any || c.Lossy || c.Duplicates || c.Overtakes }
 
 // Item is a message in a channel, or news of the link. News takes no capacity, and is neither lost
 // nor copied nor overtaken.

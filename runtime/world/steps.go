@@ -45,10 +45,10 @@ var faultNames = [...]string{"", "refused", "overflow", "deferred-overflow", "no
 // String returns the name of k in lower case.
 func (k FaultKind) String() string { return faultNames[k] }
 
-// Sent is an item sent to another instance.
+// Sent is an item sent to another instance, in the channel of a class.
 type Sent[M comparable] struct {
-	To   int
-	Item Item[M]
+	To, Class int
+	Item      Item[M]
 }
 
 // Result is the outcome of one step of one instance.
@@ -185,7 +185,7 @@ func (s *instance[V, M]) unheard(from int, x Item[M]) {
 		s.r.count(&e.Heard, from, x.Number)
 	case x.News == Ask:
 		e.Asked &^= bit
-		s.send(from, Item[M]{News: Answer, Number: x.Number})
+		s.tell(from, Item[M]{News: Answer, Number: x.Number})
 		if e.Down {
 			s.cut(from)
 		}
@@ -241,7 +241,7 @@ func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
 	case x.News == Cut && e.Up&bit != 0:
 		e.shut(from)
 		if s.r.Plant&CloserHears != 0 {
-			s.send(from, Item[M]{News: Cut})
+			s.tell(from, Item[M]{News: Cut})
 		}
 		return s.step(Event[M]{Kind: Lost, Peer: from})
 	case x.News == Reset && e.Up&bit != 0 && x.Number != 0:
@@ -250,12 +250,12 @@ func (s *instance[V, M]) news(from int, x Item[M]) Result[V, M] {
 		return s.step(Event[M]{Kind: Lost, Peer: from})
 	case x.News == Ask && e.Up&bit == 0:
 		e.Up, e.Broken = e.Up|bit, e.Broken&^bit
-		s.send(from, Item[M]{News: Answer, Number: x.Number})
+		s.tell(from, Item[M]{News: Answer, Number: x.Number})
 		return s.step(Event[M]{Kind: Up, Peer: from})
 	case x.News == Reset:
 		s.r.count(&e.Heard, from, x.Number)
 	case x.News == Ask && e.Up&bit != 0:
-		s.send(from, Item[M]{News: Answer, Number: x.Number})
+		s.tell(from, Item[M]{News: Answer, Number: x.Number})
 	}
 	s.What = Dropped
 	return s.Result
@@ -367,7 +367,7 @@ func Cutoff[V any, M comparable](r *Rules, i int, e End[M], v V, away uint64, m 
 // is a loss like others.
 func Swallows[M comparable](r *Rules, ch *Channel, e *End[M], x Item[M]) bool {
 	l, _ := r.link(ch.To, ch.From)
-	return (l == nil || l.Datagrams) && !e.Down && e.Cutoff>>ch.From&1 != 0 && x.News == NoNews &&
+	return r.datagrams(l, ch.From, ch.To, ch.Class) && !e.Down && e.Cutoff>>ch.From&1 != 0 && x.News == NoNews &&
 		!(ch.Lossy && r.Faults.Lose < 0) && r.Plant&PartitionSpares == 0
 }
 
@@ -395,9 +395,15 @@ func crash[V any, M comparable](r *Rules, i int, e End[M], before, v V, m Machin
 		case l != nil && (e.Waiting|e.Up)>>j&1 != 0 && f.Torn:
 			s.reset(j)
 		case l != nil && (e.Waiting|e.Up)>>j&1 != 0:
-			s.send(j, Item[M]{News: Cut})
-		case f.Torn && (l != nil || r.keeps(i, j)):
-			s.send(j, Item[M]{News: Reset})
+			s.tell(j, Item[M]{News: Cut})
+		case f.Torn && l != nil:
+			s.send(j, l.Class, Item[M]{News: Reset})
+		case f.Torn:
+			for k := range r.Channels {
+				if ch := &r.Channels[k]; ch.From == i && ch.To == j && r.keeps(ch) {
+					s.send(j, ch.Class, Item[M]{News: Reset})
+				}
+			}
 		}
 	}
 	if c, ok := m.(Crasher[V]); ok {
@@ -409,19 +415,18 @@ func crash[V any, M comparable](r *Rules, i int, e End[M], before, v V, m Machin
 // reset tells a peer that an open link has been lost.
 func (s *instance[V, M]) reset(peer int) {
 	s.r.count(&s.End.Told, peer, 1)
-	s.send(peer, Item[M]{News: Reset, Number: 1})
+	s.tell(peer, Item[M]{News: Reset, Number: 1})
 }
 
 // ask wants a link again.
 func (s *instance[V, M]) ask(peer int) {
-	s.send(peer, Item[M]{News: Ask, Number: s.End.asking(peer), Heard: uint8(s.End.Heard >> (4 * peer) & 15)})
+	s.tell(peer, Item[M]{News: Ask, Number: s.End.asking(peer), Heard: uint8(s.End.Heard >> (4 * peer) & 15)})
 }
 
-// keeps reports whether the channel between two instances keeps order and does not lose messages as
-// often as it can, so that a crash can take the last ones with it and no other fault does.
-func (r *Rules) keeps(from, to int) bool {
-	k := r.channel(from, to)
-	return k >= 0 && r.Channels[k].Order == Fifo && (!r.Channels[k].Lossy || r.Faults.Lose >= 0)
+// keeps reports whether a channel keeps order and does not lose messages as often as it can, so that a
+// crash can take the last ones with it and no other fault does.
+func (r *Rules) keeps(ch *Channel) bool {
+	return ch.Order == Fifo && (!ch.Lossy || r.Faults.Lose >= 0)
 }
 
 // Tear cuts a step of instance i, from the value before, short by a crash after its first so many
@@ -445,7 +450,7 @@ func Tear[V any, M comparable](r *Rules, i int, before V, whole Result[V, M], se
 		switch x.Item.News {
 		case Cut: // a close that did not go out any more
 			r.count(&torn.End.Told, x.To, 1)
-			torn.Sends = append(torn.Sends, Sent[M]{x.To, Item[M]{News: Reset, Number: 1}})
+			torn.Sends = append(torn.Sends, Sent[M]{x.To, x.Class, Item[M]{News: Reset, Number: 1}})
 		case Reset: // a link taken for dead
 			torn.Sends = append(torn.Sends, x)
 		case Answer: // else who asked would wait for ever, and not hear that nobody is there
@@ -453,7 +458,7 @@ func Tear[V any, M comparable](r *Rules, i int, before V, whole Result[V, M], se
 		}
 	}
 	for _, x := range crash.Sends {
-		told := func(y Sent[M]) bool { return y.To == x.To && y.Item.News == Reset }
+		told := func(y Sent[M]) bool { return y.To == x.To && y.Class == x.Class && y.Item.News == Reset }
 		if !slices.ContainsFunc(torn.Sends[sends:], told) {
 			torn.Sends = append(torn.Sends, x)
 		}
@@ -515,7 +520,7 @@ func (s *instance[V, M]) step(ev Event[M]) Result[V, M] {
 		f := &out.Effects[k]
 		switch f.Kind {
 		case fsm.Send:
-			s.each(f.To, func(j int) { s.message(j, f.Message) })
+			s.each(f.To, func(j int) { s.message(j, f.Class, f.Message) })
 		case fsm.Close:
 			if r := s.r; r.Plant&ClosesWhatIsMissing != 0 && f.To != Everyone {
 				s.close(f.To)
@@ -560,16 +565,23 @@ func (s *instance[V, M]) missing(peer int) bool {
 	return l != nil && l.Late && s.End.Waiting>>peer&1 != 0
 }
 
-func (s *instance[V, M]) message(to int, x M) {
-	if !s.End.gone(s.r, s.i, to) && (s.End.Waiting>>to&1 == 0 || s.r.Plant&SendNeedsUp == 0) {
-		s.send(to, Item[M]{Message: x})
+func (s *instance[V, M]) message(to, class int, x M) {
+	if !s.End.gone(s.r, s.i, to, class) && (s.End.Waiting>>to&1 == 0 || s.r.Plant&SendNeedsUp == 0) {
+		s.send(to, class, Item[M]{Message: x})
+	}
+}
+
+// tell sends news of the link to a peer.
+func (s *instance[V, M]) tell(to int, x Item[M]) {
+	if l, _ := s.r.link(s.i, to); l != nil {
+		s.send(to, l.Class, x)
 	}
 }
 
 // send puts something into a channel. Nobody looks at what a hostile instance gets.
-func (s *instance[V, M]) send(to int, x Item[M]) {
+func (s *instance[V, M]) send(to, class int, x Item[M]) {
 	if !s.r.IsHostile(to) {
-		s.Sends = append(s.Sends, Sent[M]{to, x})
+		s.Sends = append(s.Sends, Sent[M]{to, class, x})
 	}
 }
 
@@ -587,7 +599,7 @@ func (s *instance[V, M]) close(peer int) {
 // cut tells a peer that this end is gone.
 func (s *instance[V, M]) cut(peer int) {
 	if l, _ := s.r.link(s.i, peer); l != nil && !l.Datagrams {
-		s.send(peer, Item[M]{News: Cut})
+		s.tell(peer, Item[M]{News: Cut})
 	}
 }
 

@@ -62,7 +62,7 @@ const MaxInstances = 64
 type Rules struct {
 	// Instances is their number, at most MaxInstances.
 	Instances int
-	// Channels are the paths of messages, at most one for each ordered pair of instances.
+	// Channels are the paths of messages, at most one for each ordered pair of instances and class.
 	Channels []Channel
 	// Links are the pairs whose connection comes up and ends. Between others there are datagrams,
 	// or nothing.
@@ -127,6 +127,10 @@ type Link struct {
 	// Datagrams: nobody hears of a close, a crash or a break at the other end. The link comes up, an
 	// end can be closed, and it may take the link for dead.
 	Datagrams bool
+	// Class is that of the channels in which news of the link travels. A link is of all channels between the
+	// two: what is in another one when it ends is heard before the news, or never. Channels of other
+	// classes that lose, copy or reorder messages are of datagrams, whatever the link is.
+	Class int
 }
 
 // Plant is a set of wrong meanings, which tests switch on and must then find.
@@ -227,6 +231,8 @@ type Effect[M comparable] struct {
 	// To is the instance that a Send or Close is for, or Everyone.
 	To      int
 	Message M
+	// Class is that of the channel into which a Send goes.
+	Class int
 	// Timer and Ticks are those of a StartTimer or StopTimer.
 	Timer int
 	Ticks int64
@@ -419,11 +425,36 @@ func (r *Rules) count(of *uint64, peer int, n uint8) {
 // asking is the number of what the instance asks a peer next, or has asked it last.
 func (e *End[M]) asking(peer int) uint8 { return (e.Restarts + uint8(e.Returns>>(4*peer)&15)) & 15 }
 
-// gone reports whether what this end sends to a peer is gone at once.
-func (e *End[M]) gone(r *Rules, i, peer int) bool {
+// gone reports whether what this end sends to a peer, in a channel of a class, is gone at once.
+func (e *End[M]) gone(r *Rules, i, peer, class int) bool {
 	l, _ := r.link(i, peer)
-	if (l == nil || l.Datagrams) && e.Cutoff>>peer&1 != 0 && r.Plant&PartitionLeaks == 0 {
+	if e.Cutoff>>peer&1 != 0 && r.datagrams(l, i, peer, class) && r.Plant&PartitionLeaks == 0 {
 		return true
 	}
 	return l != nil && (e.Waiting|e.Up)>>peer&1 == 0
+}
+
+// datagrams reports whether a partition takes what is in a channel, l being the link beside it or nil.
+func (r *Rules) datagrams(l *Link, from, to, class int) bool {
+	if l == nil || l.Datagrams {
+		return true
+	}
+	k := -1
+	if class != l.Class {
+		k = r.Channel(from, to, class)
+	}
+	return k >= 0 && r.Channels[k].loose()
+}
+
+// Datagrams reports whether a partition takes what is sent in the channel of a class between two instances.
+func (r *Rules) Datagrams(from, to, class int) bool {
+	l, _ := r.link(from, to)
+	return r.datagrams(l, from, to, class)
+}
+
+// HoldsUp reports whether a partition holds up what is in a channel, instead of taking it: then beats do not
+// wait for that.
+func (r *Rules) HoldsUp(ch *Channel) bool {
+	l, _ := r.link(ch.From, ch.To)
+	return l != nil && (l.Datagrams || !r.datagrams(l, ch.From, ch.To, ch.Class))
 }

@@ -128,7 +128,7 @@ func parse(t *testing.T, r *Rules, text string) move {
 		mv.Peer = 1 - mv.Who
 		if mv.Kind >= MoveDeliver && mv.Kind <= MoveSwallow {
 			fmt.Sscanf(words[1], "%d>%d", &mv.Who, &mv.Peer)
-			mv.Channel = r.channel(mv.Who, mv.Peer)
+			mv.Channel = r.Channel(mv.Who, mv.Peer, 0)
 		}
 		return mv
 	}
@@ -137,7 +137,7 @@ func parse(t *testing.T, r *Rules, text string) move {
 		if len(words) == 3 {
 			fmt.Sscan(words[2], &at)
 		}
-		return move{Kind: MoveDeliver, Channel: r.channel(from, to), At: at}
+		return move{Kind: MoveDeliver, Channel: r.Channel(from, to, 0), At: at}
 	}
 	fmt.Sscan(words[0], &from)
 	return move{Kind: MoveCommand, Who: from, Message: words[1]}

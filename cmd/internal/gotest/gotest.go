@@ -58,6 +58,9 @@ func Write(src Source, r *check.SuiteReport, o Options) (file []byte, left []str
 		if err != nil {
 			return nil, nil, err
 		}
+		if err := p.OneChannel("a test"); err != nil {
+			return nil, nil, err
+		}
 		for i := range c.Claims {
 			cl := &c.Claims[i]
 			if cl.Counterexample == nil {

@@ -16,7 +16,7 @@ var symbolKinds = map[symbols.Kind]int{
 	symbols.Part:  symbolModule,
 	symbols.State: symbolEnum, symbols.Import: symbolModule, symbols.Check: symbolObject,
 	symbols.Claim:    symbolBoolean,
-	symbols.Instance: symbolVariable, symbols.Routine: symbolFunction,
+	symbols.Instance: symbolVariable, symbols.Channel: symbolObject, symbols.Routine: symbolFunction,
 }
 
 // outline lists what the document declares, nested. While the text is no YAML, it lists what it

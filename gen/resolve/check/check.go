@@ -21,7 +21,7 @@ func Resolve(roles *machine.Set, e ast.Entry) *model.Check { return (&checker{ro
 func (r *checker) oneCheck(e ast.Entry) *model.Check {
 	n := e.Value
 	c := &model.Check{Name: e.Key.Text, Doc: pass.TextOf(n, "doc"), Span: e.Key.Span()}
-	c.Channel = r.Channel(n.Get("channel"), r.Protocol.Channel)
+	c.Channel, c.Beside = r.Channels(n)
 	instances := r.instances(c, n.Get("instances"))
 	instances.ghosts = convert.NewGhosts()
 	r.hostile(c, instances, n)

@@ -90,7 +90,8 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			With("a role notices it that mentions `up` or `lost` or closes links; for the others there is `lose`, " +
 				"`crash` or `partition`")
 	}
-	if !c.Channel.Ordered && f.Overtake > 0 {
+	r.ofChannels(c, f, n)
+	if !c.Several() && !c.Channel.Ordered && f.Overtake > 0 {
 		r.Errorf("FSM087", f.Span, "`overtake` means nothing where messages arrive in any order")
 	}
 }
@@ -122,6 +123,50 @@ func (r *checker) mentioned(in *parties, v *ast.Node) string {
 		}
 	}
 	return ""
+}
+
+// ofChannels reports faults of which several channels leave open what they mean.
+func (r *checker) ofChannels(c *model.Check, f *model.Faults, n *ast.Node) {
+	if !c.Several() {
+		return
+	}
+	for _, x := range []struct {
+		key, flag string
+		most      int
+		does      func(model.Channel) bool
+	}{
+		{"lose", "lossy", f.Lose, func(ch model.Channel) bool { return ch.Lossy }},
+		{"duplicate", "duplicates", f.Duplicate, func(ch model.Channel) bool { return ch.Duplicates }},
+	} {
+		if x.most > 0 && !slices.ContainsFunc(c.Channels(), x.does) {
+			r.Errorf("FSM099", n.Entry(x.key).Key.Span(),
+				"of several channels `%s` bounds those that do it by themselves, and none does", x.key).
+				With("say `" + x.flag + ": true` of a channel")
+		}
+	}
+	if f.Overtake > 0 {
+		r.Errorf("FSM099", n.Entry("overtake").Key.Span(),
+			"of several channels `overtake` leaves open in which messages overtake each other").
+			With("say `order: any` of a channel")
+	}
+	sure := 0
+	for _, ch := range c.Channels() {
+		if ch.Ordered && !ch.Lossy && !ch.Duplicates {
+			sure++
+		}
+	}
+	if sure < 2 || !hasLinks(c) {
+		return
+	}
+	for key, most := range map[string]int{"restart": slices.Max(append(f.Restart, 0)), "return": f.Return,
+		"partition": f.Partition} {
+		if most > 0 {
+			r.Errorf("FSM099", n.Entry(key).Key.Span(),
+				"with `%s` a link may come up again, and %d channels of this check are reliable: what the link before "+
+					"left in them would be heard", key, sure).
+				With("say `lossy: true` or `order: any` of all but one, or leave `" + key + "` out")
+		}
+	}
 }
 
 // hasLinks reports whether there is a link between two instances of a check.

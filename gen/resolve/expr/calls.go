@@ -371,6 +371,13 @@ func (s *Resolver) channelMessage(n syntax.Node, c *model.ChanLen) bool {
 		s.Errorf("FSM023", n.Pos(), "the name of a message is needed here")
 		return false
 	}
+	for k, ch := range s.Protocol.Channels() {
+		if ch.Name == id.Name && ch.Name != "" {
+			c.Over, c.Class = ch.Name, k
+			s.Refer(id.Pos(), ch.Span)
+			return true
+		}
+	}
 	c.Message = s.Messages[id.Name]
 	if c.Message == nil {
 		s.UnknownAt("FSM060", id.Pos(), id.Name, "message", s.Root.Get("messages").Keys())

@@ -19,7 +19,8 @@ func (r *Table) DeclareMessages() {
 			r.SetBroken(e.Key.Span())
 		}
 		m := &model.Message{Name: e.Key.Text, Doc: pass.TextOf(e.Value, "doc"),
-			Index: len(r.Protocol.Messages), Fields: fields, ID: -1, Span: e.Key.Span()}
+			Index: len(r.Protocol.Messages), Fields: fields, ID: -1, Span: e.Key.Span(),
+			Channel: r.channelNamed(e.Value.Get("channel"))}
 		r.Messages[m.Name] = m
 		r.Protocol.Messages = append(r.Protocol.Messages, m)
 	}
@@ -93,32 +94,6 @@ func (r *Table) RefuseInit(n *ast.Node) {
 	if e := n.Entry("kept"); e != nil {
 		r.Errorf("FSM007", e.Key.Span(), "only a variable can be `kept`")
 	}
-}
-
-// Channel resolves what a specification says of channels. The rest is as in ch.
-func (r *Table) Channel(n *ast.Node, ch model.Channel) model.Channel {
-	if n == nil {
-		return ch
-	}
-	ch.Span = n.Span()
-	if o := pass.TextOf(n, "order"); o != "" {
-		ch.Ordered = o == "fifo"
-	}
-	if l := n.Get("lossy"); l != nil {
-		ch.Lossy = pass.IsTrue(l)
-	}
-	if d := n.Get("duplicates"); d != nil {
-		ch.Duplicates = pass.IsTrue(d)
-	}
-	if c := n.Get("capacity"); c != nil {
-		if v, ok := r.ConstIn(c, 1, 1000, "the capacity"); ok {
-			ch.Capacity = int(v)
-		}
-	}
-	if f := pass.TextOf(n, "full"); f != "" {
-		ch.Full = map[string]model.Full{"lose": model.FullLose, "wait": model.FullWait}[f]
-	}
-	return ch
 }
 
 // FieldNamed returns the field with a name, or nil.

@@ -29,6 +29,10 @@ func (p *Parts) LooksAt(inst *model.Instance, l *model.ChanLen, k int) bool {
 		return false
 	}
 	c := &p.Channels[k]
+	n := 1 + len(p.Protocol.Beside) // channels from one instance to another, which are next to each other
+	if l.Message != nil && l.Message.Channel != k%n || l.Over != "" && l.Class != k%n {
+		return false
+	}
 	if l.Self {
 		return l.Out && c.From == inst.Index || !l.Out && c.To == inst.Index
 	}

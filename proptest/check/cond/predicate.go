@@ -85,6 +85,7 @@ type chanClasses struct {
 // claim counts them, too.
 type heldCount struct {
 	from int
+	of   *model.ChanLen
 	counter
 }
 
@@ -165,7 +166,7 @@ func (p *Predicate) atom(inst int, e core.Expr, guard bool) core.Expr {
 }
 
 func (p *Predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
-	s := sum{at: p.size}
+	s, last := sum{at: p.size}, [2]int{-1, -1}
 	p.size++
 	for k := range p.parts.Channels {
 		if !p.parts.LooksAt(nil, l, k) {
@@ -179,10 +180,12 @@ func (p *Predicate) sum(l *model.ChanLen, clamp bool) core.Expr {
 			c.counters = append(c.counters, want)
 		}
 		s.terms = append(s.terms, [2]int{k, i})
-		if ch := &p.parts.Channels[k]; p.parts.Instances[ch.To].Role.Defers() {
+		ch := &p.parts.Channels[k]
+		if pair := [2]int{ch.From, ch.To}; pair != last && p.parts.Instances[ch.To].Role.Defers() {
+			last = pair // of what is held only the sender is known, whatever channel it came through
 			h := &p.procs[ch.To]
 			s.held = append(s.held, [2]int{ch.To, len(h.held)})
-			h.held = append(h.held, heldCount{ch.From, want})
+			h.held = append(h.held, heldCount{ch.From, l, want})
 		}
 	}
 	p.sums = append(p.sums, s)
@@ -222,7 +225,7 @@ func (p *Predicate) OfInstance(i int, b []byte) uint32 {
 		tuple = append(tuple, d...)
 	}
 	for _, h := range c.held {
-		tuple = append(tuple, h.count(l.Held))
+		tuple = append(tuple, h.count(p.parts.Protocol, l.Held))
 	}
 	if c.whole {
 		tuple = append(tuple, v...)
@@ -231,10 +234,12 @@ func (p *Predicate) OfInstance(i int, b []byte) uint32 {
 }
 
 // count is how many of the held messages count.
-func (h *heldCount) count(held []world.Held[string]) int64 {
+func (h *heldCount) count(p *model.Protocol, held []world.Held[string]) int64 {
 	n := int64(0)
 	for _, x := range held {
-		if x.From == h.from && (h.message == nil || h.message.Index == codec.MessageIndex([]byte(x.Message))) {
+		at := codec.MessageIndex([]byte(x.Message))
+		if x.From == h.from && (h.message == nil || h.message.Index == at) &&
+			(h.of.Over == "" || h.of.Class == p.Messages[at].Channel) {
 			n++
 		}
 	}

@@ -285,7 +285,7 @@ func (x *exchange) itself(e core.Expr) string {
 		return "as " + model.TypeString(e.T)
 	case *core.Observe:
 		l := e.Of
-		text := fmt.Sprint("len ", l.Self, l.Out, l.News, x.instance(l.From), "->", x.instance(l.To))
+		text := fmt.Sprint("len ", l.Self, l.Out, l.News, l.Over, x.instance(l.From), "->", x.instance(l.To))
 		if l.Message != nil {
 			text += " " + l.Message.Name
 		}

@@ -502,6 +502,36 @@ var inline = func() (texts []string) {
 	} {
 		texts = append(texts, strings.Replace(patient, "HOW", how, 1))
 	}
+	for _, beside := range []string{
+		"{capacity: 2, order: any, lossy: true}", "{capacity: 1, full: lose, lossy: true, duplicates: true}",
+		"{capacity: 1, full: wait}", "{capacity: 2, order: any, full: lose}",
+	} {
+		for _, how := range []string{
+			"doc: no faults", "faults: {crash: {b: 1}}", "faults: {crash: {a: 1}, break: 1}",
+			"faults: {crash: {b: 1}, restart: {b: 1}, break: 1, return: 1}", "faults: {partition: 1}",
+			"time: {beat: 5, delay: 2}\n    faults: {crash: {a: 1}, atomic: true}",
+			"time: {beat: 9}\n    faults: {partition: 1}", "hostile: {a: malformed}",
+			"faults: {lose: 1, break: 1}",
+		} {
+			sure := !strings.Contains(beside, "any") && !strings.Contains(beside, "lossy")
+			if sure && (strings.Contains(how, "restart") || strings.Contains(how, "partition")) ||
+				!strings.Contains(beside, "lossy") && strings.Contains(how, "lose") {
+				continue // refused
+			}
+			for _, text := range []string{linked, plain, strings.Replace(linked, "up: {}, ", "", 1)} {
+				text = strings.Replace(text, "messages: {A: ", "messages: {A: {channel: beside}, A2: ", 1)
+				if text = strings.Replace(text, "A2: , ", "", 1); strings.Contains(text, "A2: {fields") {
+					text = strings.Replace(text, "{channel: beside}, A2: {", "{channel: beside, ", 1)
+				}
+				if strings.Contains(how, "break") && strings.Contains(text, "A: {channel: beside, fields") {
+					continue // there are no links
+				}
+				text = strings.Replace(text, "channel: {capacity: 2}",
+					"channels: {first: {capacity: 2}, beside: "+beside+"}", 1)
+				texts = append(texts, strings.Replace(text, "HOW", how, 1))
+			}
+		}
+	}
 	return texts
 }()
 
@@ -526,6 +556,8 @@ func TestAgainstWorld(t *testing.T) {
 		least := 50
 		if p.Checks[0].HasHostile() {
 			least = 5 // what it sends is never under way
+		} else if p.Several() {
+			least = 40 // a full channel may leave little to do
 		}
 		if err != nil || n < least {
 			t.Errorf("%d configurations: %v\n%s", n, err, text[strings.Index(text, "checks:"):])
@@ -560,6 +592,21 @@ func TestPlantsAgainstWorld(t *testing.T) {
 				c.Older = func(msg []byte) ([]byte, bool) { b, _ := older(msg); return b, true }
 			}
 		}),
+		"all messages go over the first channel": func(s *Machines) {
+			steps(func(st *explore.Step) {
+				for i := range st.Sends {
+					if x := &st.Sends[i]; x.Channel < s.Own {
+						x.Channel -= x.Channel % (1 + len(s.Check.Beside))
+					}
+				}
+			})(s)
+		},
+		"the second channel is like the first": func(s *Machines) {
+			for k := 1; k < s.Own && s.Check.Several(); k += 2 {
+				a, b := &s.System.Channels[k-1], &s.System.Channels[k]
+				b.Order, b.Lossy, b.Dup = a.Order, a.Lossy, a.Dup
+			}
+		},
 		"a copy of what a partition takes is taken again": steps(func(s *explore.Step) { s.Once = false }),
 		"a partition takes nothing under way": steps(func(s *explore.Step) {
 			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteSwallow {

@@ -31,7 +31,7 @@ func (s *Machines) claims() {
 		if s.Check.Time == nil {
 			s.Checks |= explore.CheckLeft
 		}
-		if s.Check.Channel.Full == model.FullWait {
+		if slices.ContainsFunc(s.Check.Channels(), func(c model.Channel) bool { return c.Full == model.FullWait }) {
 			s.Checks |= explore.CheckStuck
 		}
 		s.quiet()

@@ -94,7 +94,7 @@ func (p *Process) beat(l codec.Local, emit func(explore.Step)) {
 		}
 	}
 	s := p.step(codec.NoteBeat, p.Pack(n, l.Value))
-	s.Lens = reaching(p.quietInput, p.sys.System.Channels, uint64(l.Get(p.AtCutoff))&p.peers)
+	s.Lens = p.sys.reaching(p.quietInput, uint64(l.Get(p.AtCutoff))&p.peers)
 	if p.sys.Check.Time.Delay > 1 {
 		for _, q := range s.Lens {
 			s.Ages = append(s.Ages, q.Channel)

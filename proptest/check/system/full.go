@@ -3,8 +3,8 @@ package system
 import (
 	"slices"
 
-	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // maxVariants bounds how many steps one becomes whose messages may find channels full.
@@ -13,15 +13,19 @@ const maxVariants = 1 << 10
 // roomy emits a step. Where messages that find their channel full are lost, it becomes several, one
 // for each way in which the channels may have room: a step with fewer messages where they are full.
 func (s *Machines) roomy(step explore.Step, emit func(explore.Step)) {
-	if s.Check.Channel.Full != model.FullLose || len(step.Sends) == 0 || step.Fault != nil {
+	if len(step.Sends) == 0 || step.Fault != nil {
 		emit(step)
 		return
 	}
 	var into []int
 	for _, x := range step.Sends {
-		if !s.free(x) && !slices.Contains(into, x.Channel) {
+		if s.loses(x.Channel) && !s.free(x) && !slices.Contains(into, x.Channel) {
 			into = append(into, x.Channel)
 		}
+	}
+	if len(into) == 0 {
+		emit(step)
+		return
 	}
 	variants := 1
 	for _, k := range into {
@@ -35,6 +39,9 @@ func (s *Machines) roomy(step explore.Step, emit func(explore.Step)) {
 	}
 	s.variants(step, into, map[int]int{}, emit)
 }
+
+// loses reports whether what finds no room in a channel is lost.
+func (s *Machines) loses(k int) bool { return k < s.Own && s.Rules.Channels[k].Full == world.FullLose }
 
 // free reports whether what is sent takes no room, and so is never lost: news of a link.
 func (s *Machines) free(x explore.Send) bool {
@@ -63,7 +70,7 @@ func (s *Machines) variants(step explore.Step, into []int, room map[int]int, emi
 			left[k] = n
 		}
 		for _, x := range all {
-			if s.free(x) {
+			if s.free(x) || !s.loses(x.Channel) {
 				step.Sends = append(step.Sends, x)
 				continue
 			}

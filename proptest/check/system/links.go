@@ -195,13 +195,13 @@ func (p *Process) linkFaults(l codec.Local, e end, emit func(explore.Step)) {
 // news of it changes nothing, and is not sent.
 func (p *Process) told(sends []world.Sent[string], step explore.Step, emit func(explore.Step)) {
 	for k, x := range sends {
-		to := func(y world.Sent[string]) bool { return y.To == x.To }
-		if x.Item.News != world.Reset || x.Item.Number != 0 || slices.Contains(p.settled, x.To) ||
+		to := func(y world.Sent[string]) bool { return y.To == x.To && y.Class == x.Class }
+		ch, lens := p.sys.Channel(p.Inst.Index, x.To, x.Class), step.Lens
+		if x.Item.News != world.Reset || x.Item.Number != 0 || slices.Contains(p.settled, ch) ||
 			slices.ContainsFunc(sends[:k], to) {
 			continue
 		}
-		ch, lens := p.sys.Channel(p.Inst.Index, x.To), step.Lens
-		p.settled = append(p.settled, x.To)
+		p.settled = append(p.settled, ch)
 		some := explore.LenRange{Channel: ch, Lo: 1, Hi: -1, Kind: explore.Everything}
 		step.Lens = append(slices.Clip(lens), some)
 		p.told(sends, step, emit)
@@ -246,14 +246,8 @@ func (s *Machines) faultBudget() {
 		s.System.Budget.Return = 0
 	}
 	for k := range s.System.Channels[:s.Own] {
-		c := &s.System.Channels[k]
-		if f.Lose >= 0 {
-			c.Lossy = f.Lose > 0
-		}
-		if f.Duplicate >= 0 {
-			c.Dup = f.Duplicate > 0
-		}
-		c.Swap = f.Overtake > 0
+		c, r := &s.System.Channels[k], &s.Rules.Channels[k]
+		c.Lossy, c.Dup, c.Swap = r.Lossy, r.Duplicates, r.Overtakes
 		if c.Order == explore.FIFO && (f.Break > 0 || f.Partition > 0 || !f.Atomic) {
 			c.Tail = s.resets
 		}

@@ -94,7 +94,7 @@ type Process struct {
 	atCrashes, atRestarts, atReturns, atLeft                              int
 
 	peers      uint64 // instances to which there is a link
-	settled    []int  // of which it is settled whether a crash is told to them, see told
+	settled    []int  // channels of which it is settled whether a crash is told there, see told
 	monitors   []monitor
 	quietInput []explore.LenRange // nothing is under way to the instance
 	watch      interp.Eval
@@ -158,12 +158,12 @@ type cover struct {
 	trails [][]report.Mark // by tally minus 1
 }
 
-// Channel is the index of the channel between two instances.
-func (s *Machines) Channel(from, to int) int {
+// Channel is the index of the channel of a class between two instances.
+func (s *Machines) Channel(from, to, class int) int {
 	if to > from {
 		to--
 	}
-	return from*(len(s.Check.Instances)-1) + to
+	return (from*(len(s.Check.Instances)-1)+to)*(1+len(s.Check.Beside)) + class
 }
 
 // Receivers lists the instances a message goes to.

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/runtime/world"
 )
 
 // New builds the system of a check. p must have been compiled for this check (its consts and domains
@@ -59,36 +60,31 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 	return s, nil
 }
 
-// channels makes one channel for each ordered pair; see channel for the order.
+// channels makes those of the rules, in their order.
 func (s *Machines) channels() {
-	ch := s.Check.Channel
 	kinds := func(msg []byte) uint8 { return uint8(min(codec.MessageIndex(msg)+1, int(explore.Everything)-1)) }
 	var free func([]byte) bool
 	if len(s.Rules.Links) > 0 || s.Check.Faults != nil {
 		free = func(msg []byte) bool { return codec.MessageIndex(msg) >= len(s.Protocol.Messages) }
 	}
-	for i, a := range s.Check.Instances {
-		for j, b := range s.Check.Instances {
-			if i == j {
-				continue
-			}
-			c := explore.Channel{
-				Name: a.Name + " -> " + b.Name, From: i, To: j,
-				Cap: ch.Capacity, Block: ch.Full == model.FullWait, Lossy: ch.Lossy, Dup: ch.Duplicates,
-				Kind: kinds, Free: free,
-			}
-			if !ch.Ordered {
-				c.Order = explore.Bag
-			}
-			if t := s.Check.Time; t != nil && t.Delay > 1 {
-				c.Bare = func(msg []byte) []byte { bare, _ := codec.Aged(s.Protocol, msg); return bare }
-				c.Older = func(msg []byte) ([]byte, bool) {
-					_, age := codec.Aged(s.Protocol, msg)
-					return codec.Older(s.Protocol, msg), age < t.Delay-1
-				}
-			}
-			s.System.Channels = append(s.System.Channels, c)
+	for _, ch := range s.Rules.Channels {
+		name := s.Check.Instances[ch.From].Name + " -> " + s.Check.Instances[ch.To].Name
+		if s.Check.Several() {
+			name += " (" + s.Check.Channels()[ch.Class].Name + ")"
 		}
+		c := explore.Channel{Name: name, From: ch.From, To: ch.To, Cap: ch.Capacity, Block: ch.Full == world.FullWait,
+			Lossy: ch.Lossy, Dup: ch.Duplicates, Kind: kinds, Free: free}
+		if ch.Order == world.Any {
+			c.Order = explore.Bag
+		}
+		if t := s.Check.Time; t != nil && t.Delay > 1 {
+			c.Bare = func(msg []byte) []byte { bare, _ := codec.Aged(s.Protocol, msg); return bare }
+			c.Older = func(msg []byte) ([]byte, bool) {
+				_, age := codec.Aged(s.Protocol, msg)
+				return codec.Older(s.Protocol, msg), age < t.Delay-1
+			}
+		}
+		s.System.Channels = append(s.System.Channels, c)
 	}
 	s.Own = len(s.System.Channels)
 	s.faultBudget()

@@ -1,6 +1,8 @@
 package system
 
 import (
+	"slices"
+
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check/cond"
 )
@@ -14,7 +16,8 @@ func (p *Process) Deaf(b []byte) bool {
 
 // private marks the channels into which only one machine sends and at whose length no step looks.
 func (s *Machines) private() {
-	if s.Check.Faults != nil || s.Check.Time != nil || s.Check.Channel.Full == model.FullLose {
+	if s.Check.Faults != nil || s.Check.Time != nil ||
+		slices.ContainsFunc(s.Check.Channels(), func(c model.Channel) bool { return c.Full == model.FullLose }) {
 		return
 	}
 	for k := range s.System.Channels[:s.Own] {

@@ -230,7 +230,7 @@ func (p *Process) sends(list []world.Sent[string]) []explore.Send {
 	var out []explore.Send
 	for _, x := range list {
 		msg := codec.PackItem(p.sys.Protocol, x.Item)
-		out = append(out, explore.Send{Channel: p.sys.Channel(p.Inst.Index, x.To), Msg: msg})
+		out = append(out, explore.Send{Channel: p.sys.Channel(p.Inst.Index, x.To, x.Class), Msg: msg})
 	}
 	return out
 }
@@ -279,7 +279,7 @@ func (p *Process) effect(e *interp.Effect, out *world.Outcome[interp.Value, stri
 		}
 		f := world.Effect[string]{Kind: e.Kind}
 		if e.Kind == fsm.Send {
-			f.Message = string(codec.PackMessage(e.Message, e.Slots))
+			f.Message, f.Class = string(codec.PackMessage(e.Message, e.Slots)), e.Message.Channel
 		}
 		for _, f.To = range to {
 			out.Effects = append(out.Effects, f)

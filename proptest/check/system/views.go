@@ -126,7 +126,11 @@ func (s *Machines) Replaced(to []int) (procs, channels []int) {
 	for i := len(to); i < len(s.System.Procs); i++ {
 		procs = append(procs, i)
 	}
-	for _, c := range s.System.Channels {
+	for k, c := range s.System.Channels {
+		if k < s.Own {
+			channels = append(channels, s.Channel(to[c.From], to[c.To], s.Rules.Channels[k].Class))
+			continue
+		}
 		channels = append(channels, slices.IndexFunc(s.System.Channels, func(d explore.Channel) bool {
 			return d.From == place(c.From) && d.To == place(c.To)
 		}))

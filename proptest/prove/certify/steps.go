@@ -114,6 +114,8 @@ func Beyond(c *model.Check) string {
 			"channels without a bound would change nothing"
 	case c.Time != nil:
 		return "proofs are not made for a check that counts time"
+	case c.Several():
+		return "proofs are not made for a check with several channels between two instances"
 	case c.Channel.Full != model.FullFault:
 		return "a full channel is no fault in this check: its capacity is part of what it means"
 	}

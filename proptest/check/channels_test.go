@@ -1,0 +1,131 @@
+package check
+
+import (
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/explore"
+)
+
+// classes is a game with two classes of messages on one connection: a player joins over the reliable one and
+// moves over the other. ALONE is what its host does with a move before the join.
+const classes = `protocol: game
+channels:
+  control: {order: fifo, capacity: 5}
+  state: {order: any, lossy: true, capacity: 2, full: lose}
+messages:
+  JOIN:
+  LEAVE:
+  MOVE: {channel: state, fields: {n: 0..3}}
+roles:
+  player:
+    vars: {n: 0..3}
+    commands: {join: , move: , leave: }
+    initial: outside
+    states:
+      outside: {join: {send: JOIN, goto: inside}}
+      inside:
+        move: {when: n < 3, set: {n: n + 1}, send: "MOVE{n}"}
+        leave: {send: LEAVE, goto: away}
+      away: {final: true}
+  host:
+    deferred: 3
+    vars: {last: 0..3}
+    initial: alone
+    states:
+      alone: {JOIN: {goto: playing}ALONE}
+      playing:
+        MOVE: [{when: n > last, set: {last: n}}, {}]
+        LEAVE: {goto: over}
+      over: {final: true, ignore: [MOVE]}
+checks:
+  pair:
+    instances: {p: player, h: host}
+    claims:
+      two: {sometimes: "len(p -> h, state) == 2 && len(p -> h) == 3 && len(p -> h, MOVE) == 2"}
+      late: {sometimes: "h.over && !empty(p -> h, state) && empty(p -> h, control)"}
+      newer: {sometimes: h.last == 2 && len(p -> h) == 0}
+      stays: {always: "h.over => len(p -> h, control) == 0"}
+      counts: {always: "len() == len(p -> h, control) + len(p -> h, state)"}
+      CLAIM
+    quiet: true
+    HOW
+`
+
+// judged runs the check of a text and returns what is violated.
+func judged(t *testing.T, text string) map[string]string {
+	t.Helper()
+	p, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(text)}}, Check: "pair"})
+	if p == nil {
+		t.Fatal(list)
+	}
+	s, err := New(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := s.Run(t.Context(), explore.Options{MaxConfigurations: 200_000, Checks: s.Checks}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]string{}
+	for _, c := range r.Claims {
+		if c.Counterexample != nil && c.Result == Violated {
+			out[c.Name] = strings.Join(c.Counterexample.End, "; ")
+		}
+	}
+	return out
+}
+
+func game(alone, claim, how string) string {
+	return strings.NewReplacer("ALONE", alone, "CLAIM", claim, "HOW", how).Replace(classes)
+}
+
+// TestClasses: an unreliable move overtakes the reliable join, and a host that knows better repairs that. With one
+// channel in the place of the two nothing is found.
+func TestClasses(t *testing.T) {
+	none := "doc: plain"
+	for _, x := range []struct{ name, text, violated string }{
+		{"overtaken", game("", "", none), "unspecified-reception"},
+		{"ignored", game(", ignore: [MOVE]", "", none), ""},
+		{"kept", game(", defer: [MOVE]", "", none), ""},
+		{"one fifo", strings.NewReplacer("channels:\n  control:", "channel:", "  state: {order: any, lossy: true, "+
+			"capacity: 2, full: lose}\n", "", "channel: state, ", "", "len(p -> h, state) == 2 && ", "",
+			"!empty(p -> h, state) && empty(p -> h, control)", "true", "len(p -> h, control) == 0", "true",
+			"len(p -> h, control) + len(p -> h, state)", "len(p -> h)").Replace(game("", "", none)), ""},
+		{"crash", game(", ignore: [MOVE]", "", "faults: {crash: {p: 1}}"), ""},
+	} {
+		got := judged(t, x.text)
+		if x.violated == "" && len(got) > 0 || x.violated != "" && got[x.violated] == "" {
+			t.Errorf("%s: %v is violated, not %q", x.name, got, x.violated)
+		}
+	}
+	end := judged(t, game("", "", none))["unspecified-reception"]
+	if !strings.Contains(end, "p -> h (control): JOIN; p -> h (state): MOVE{n: 1}") {
+		t.Errorf("the run ends with %q", end)
+	}
+}
+
+// TestChannelsRefused: what several channels leave open is an error, and what cannot tell them apart says so.
+func TestChannelsRefused(t *testing.T) {
+	for how, want := range map[string]string{
+		"faults: {overtake: 1}":                        "leaves open in which messages overtake",
+		"faults: {duplicate: 1}":                       "none does",
+		"channels: {stat: {capacity: 1}}":              "there is no channel `stat`",
+		"channel: {capacity: 1}":                       "which it means",
+		"channels: {state: {full: wait, capacity: 0}}": "capacity",
+	} {
+		text := []byte(game("", "", how))
+		_, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: text}}})
+		if !strings.Contains(list.Error(), want) {
+			t.Errorf("%s: %v", how, list)
+		}
+	}
+	two := strings.NewReplacer("{order: any, lossy: true, capacity: 2, full: lose}", "{capacity: 2}", "over: {final",
+		"over: {lost: ignore, final").Replace(game("", "", "faults: {crash: 1, restart: 1}"))
+	_, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: []byte(two)}}})
+	if !strings.Contains(list.Error(), "2 channels of this check are reliable") {
+		t.Error(list)
+	}
+}
