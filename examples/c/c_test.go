@@ -328,6 +328,9 @@ func TestServer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.Contains(string(text), "specs/library/") {
+			continue // not one of ours; a library that wants it registers it
+		}
 		m := role.FindStringSubmatch(string(text))
 		if m == nil {
 			t.Errorf("%s says no role", file)

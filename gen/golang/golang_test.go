@@ -33,10 +33,16 @@ func specs(t *testing.T) map[string]string {
 			t.Fatal(pattern, err)
 		}
 		for _, f := range files {
-			// Of the library, only some formats have packages, which the tests of the codecs import.
-			_, err := os.Stat(filepath.Join(dir, filepath.Base(filepath.Dir(f))))
-			if err == nil || !strings.Contains(pattern, "library") {
+			if !strings.Contains(pattern, "library") {
 				out[f] = dir
+				continue
+			}
+			// Of the library, only some have packages: machines for the examples, and formats for the
+			// tests of the codecs.
+			for _, dir := range []string{"../../machines", dir} {
+				if _, err := os.Stat(filepath.Join(dir, filepath.Base(filepath.Dir(f)))); err == nil {
+					out[f] = dir
+				}
 			}
 		}
 	}

@@ -9,11 +9,11 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/machines/tftp"
 	"github.com/parley-go/parley/proptest/conform/sample/dns"
 	"github.com/parley-go/parley/proptest/conform/sample/mqtt"
 	"github.com/parley-go/parley/proptest/conform/sample/ntp"
 	"github.com/parley-go/parley/proptest/conform/sample/stun"
-	"github.com/parley-go/parley/proptest/conform/sample/tftp"
 	"pgregory.net/rapid"
 )
 
@@ -31,8 +31,8 @@ var library = []Target{
 	{"specs/library/stun/spec.yaml", "reader", stun.NewReaderRunner,
 		adapt[stun.Reader, stun.Event], stun.DecodeMessage, stun.AppendMessage,
 		stun.FrameSize},
-	{"specs/library/tftp/spec.yaml", "reader", tftp.NewReaderRunner,
-		adapt[tftp.Reader, tftp.Event], tftp.DecodeMessage, tftp.AppendMessage,
+	{"specs/library/tftp/spec.yaml", "peer", tftp.NewPeerRunner,
+		adapt[tftp.Peer, tftp.Event], tftp.DecodeMessage, tftp.AppendMessage,
 		tftp.FrameSize},
 }
 
@@ -102,7 +102,7 @@ var vectors = []vector{
 		`SUCCESS{key: 13251744054455359110, more: 4203208622, attributes: [{kind: software, value: "test vector"}, ` +
 			`{kind: xorMapped, value: "\x00\x01\xa1G\xe1\x12\xa6C"}]}`},
 	{"tftp", "0001 66 00 6f63746574 00 626c6b73697a65 00 31343238 00",
-		`RRQ{file: "f", mode: "octet", options: [{name: "blksize", value: "1428"}]}`},
+		`RRQ{name: "f", mode: "octet", options: [{name: "blksize", value: "1428"}]}`},
 	{"tftp", "0003 0001 616263", `DATA{block: 1, data: "abc"}`},
 	{"tftp", "0004 ffff", `ACK{block: 65535}`},
 	{"tftp", "0005 0001 6e6f00", `ERROR{code: 1, text: "no"}`},

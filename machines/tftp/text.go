@@ -9,12 +9,12 @@ import "github.com/parley-go/parley/runtime/wire"
 func appendMessage(b []byte, m *Message) []byte {
 	switch m.Kind {
 	case MessageRrq:
-		b = wire.AppendText(b, "RRQ{file: ", m.Rrq.File.String(), int(m.Rrq.File.Len) > len(m.Rrq.File.Data))
+		b = wire.AppendText(b, "RRQ{name: ", m.Rrq.Name.String(), int(m.Rrq.Name.Len) > len(m.Rrq.Name.Data))
 		b = wire.AppendText(b, ", mode: ", m.Rrq.Mode.String(), int(m.Rrq.Mode.Len) > len(m.Rrq.Mode.Data))
 		b = appendOptions(append(b, ", options: "...), &m.Rrq.Options)
 		return append(b, '}')
 	case MessageWrq:
-		b = wire.AppendText(b, "WRQ{file: ", m.Wrq.File.String(), int(m.Wrq.File.Len) > len(m.Wrq.File.Data))
+		b = wire.AppendText(b, "WRQ{name: ", m.Wrq.Name.String(), int(m.Wrq.Name.Len) > len(m.Wrq.Name.Data))
 		b = wire.AppendText(b, ", mode: ", m.Wrq.Mode.String(), int(m.Wrq.Mode.Len) > len(m.Wrq.Mode.Data))
 		b = appendOptions(append(b, ", options: "...), &m.Wrq.Options)
 		return append(b, '}')
@@ -36,10 +36,20 @@ func appendMessage(b []byte, m *Message) []byte {
 	return append(b, m.Kind.String()...)
 }
 
-// appendReader appends the machine's state, parameters, variables, timers and parts.
-func appendReader(b []byte, m *Reader) []byte {
+// appendPeer appends the machine's state, parameters, variables, timers and parts.
+func appendPeer(b []byte, m *Peer) []byte {
 	b = append(b, m.State.String()...)
-	return b
+	b = wire.AppendBool(b, "{asks: ", m.Asks)
+	b = wire.AppendText(b, ", file: ", m.File.String(), int(m.File.Len) > len(m.File.Data))
+	b = appendOptions(append(b, ", wanted: "...), &m.Wanted)
+	b = wire.AppendBool(b, ", reads: ", m.Reads)
+	b = wire.AppendInt(b, ", other: ", int64(m.Other))
+	b = wire.AppendInt(b, ", at: ", int64(m.At))
+	b = wire.AppendText(b, ", chunk: ", m.Chunk.String(), int(m.Chunk.Len) > len(m.Chunk.Data))
+	b = wire.AppendInt(b, ", left: ", int64(m.Left))
+	b = wire.AppendBool(b, ", again: ", m.Again)
+	b = wire.AppendBool(b, ", linger: ", m.Linger)
+	return append(b, '}')
 }
 
 func appendOptions(b []byte, v *Options) []byte {
@@ -58,4 +68,20 @@ func appendOption(b []byte, v *Option) []byte {
 	b = wire.AppendText(b, "{name: ", v.Name.String(), int(v.Name.Len) > len(v.Name.Data))
 	b = wire.AppendText(b, ", value: ", v.Value.String(), int(v.Value.Len) > len(v.Value.Data))
 	return append(b, '}')
+}
+
+func readOptions(s *wire.Scanner, v *Options) {
+	for s.Open('['); s.Next(']'); v.Len++ {
+		if int(v.Len) >= len(v.Items) {
+			s.Failf("a list of at most %d has no room for more", len(v.Items))
+			return
+		}
+		readOption(s, &v.Items[v.Len])
+	}
+}
+
+func readOption(s *wire.Scanner, v *Option) {
+	v.Name, _ = NewName(s.Open('{').Field("name").Text(64))
+	v.Value, _ = NewName(s.Field("value").Text(64))
+	s.Close('}')
 }

@@ -147,9 +147,9 @@ func decodeRrq(b []byte, m *RrqMessage) wire.Error {
 			text, end = text[:i], at+i+1
 		}
 		if len(text) > 128 {
-			return wire.Error{Message: "RRQ", Field: "file", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+			return wire.Error{Message: "RRQ", Field: "name", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 		}
-		m.File.Len = uint8(copy(m.File.Data[:], text))
+		m.Name.Len = uint8(copy(m.Name.Data[:], text))
 		at = end
 	}
 	{
@@ -201,9 +201,9 @@ func decodeRrq(b []byte, m *RrqMessage) wire.Error {
 
 func encodeRrq(dst []byte, start int, m *RrqMessage) ([]byte, wire.Error) {
 	{
-		text := m.File.Data[:min(int(m.File.Len), 128)]
+		text := m.Name.Data[:min(int(m.Name.Len), 128)]
 		if bytes.IndexByte(text, 0) >= 0 {
-			return dst, wire.Error{Message: "RRQ", Field: "file", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+			return dst, wire.Error{Message: "RRQ", Field: "name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 		}
 		dst = append(append(dst, text...), 0)
 	}
@@ -245,9 +245,9 @@ func decodeWrq(b []byte, m *WrqMessage) wire.Error {
 			text, end = text[:i], at+i+1
 		}
 		if len(text) > 128 {
-			return wire.Error{Message: "WRQ", Field: "file", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+			return wire.Error{Message: "WRQ", Field: "name", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 		}
-		m.File.Len = uint8(copy(m.File.Data[:], text))
+		m.Name.Len = uint8(copy(m.Name.Data[:], text))
 		at = end
 	}
 	{
@@ -299,9 +299,9 @@ func decodeWrq(b []byte, m *WrqMessage) wire.Error {
 
 func encodeWrq(dst []byte, start int, m *WrqMessage) ([]byte, wire.Error) {
 	{
-		text := m.File.Data[:min(int(m.File.Len), 128)]
+		text := m.Name.Data[:min(int(m.Name.Len), 128)]
 		if bytes.IndexByte(text, 0) >= 0 {
-			return dst, wire.Error{Message: "WRQ", Field: "file", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+			return dst, wire.Error{Message: "WRQ", Field: "name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 		}
 		dst = append(append(dst, text...), 0)
 	}
@@ -336,7 +336,7 @@ func encodeWrq(dst []byte, start int, m *WrqMessage) ([]byte, wire.Error) {
 }
 
 func decodeData(b []byte, m *DataMessage) wire.Error {
-	m.Block = binary.BigEndian.Uint16(b[2:])
+	m.Block = Block(binary.BigEndian.Uint16(b[2:]))
 	at := 4
 	{
 		text, end := b[at:], len(b)
@@ -362,7 +362,7 @@ func encodeData(dst []byte, _ int, m *DataMessage) ([]byte, wire.Error) {
 }
 
 func decodeAck(b []byte, m *AckMessage) wire.Error {
-	m.Block = binary.BigEndian.Uint16(b[2:])
+	m.Block = Block(binary.BigEndian.Uint16(b[2:]))
 	if len(b) > 4 {
 		return wire.Error{Message: "ACK", Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
@@ -380,7 +380,7 @@ func decodeError(b []byte, m *ErrorMessage) wire.Error {
 		if v > 8 {
 			return wire.Error{Message: "ERROR", Field: "code", Offset: 2, Problem: wire.Range, Value: int64(v), Limit: 8}
 		}
-		m.Code = uint8(v)
+		m.Code = Code(v)
 	}
 	at := 4
 	{

@@ -39,33 +39,33 @@ func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
 // RrqMessage are the fields of RRQ.
 type RrqMessage struct {
-	File    Text128
+	Name    File
 	Mode    Name
 	Options Options
 }
 
 // WrqMessage are the fields of WRQ.
 type WrqMessage struct {
-	File    Text128
+	Name    File
 	Mode    Name
 	Options Options
 }
 
 // DataMessage are the fields of DATA.
 type DataMessage struct {
-	Block uint16
-	Data  Text512
+	Block Block
+	Data  Data
 }
 
 // AckMessage are the fields of ACK.
 type AckMessage struct {
-	Block uint16
+	Block Block
 }
 
 // ErrorMessage are the fields of ERROR.
 type ErrorMessage struct {
-	Code uint8
-	Text Text128
+	Code Code
+	Text Text
 }
 
 // OackMessage are the fields of OACK.
