@@ -29,9 +29,10 @@ var wireCodes = []Info{
 		Example: framed + "  NOTE: {id: 3, fields: {n: 0..300}, wire: [n: u8]}\n"},
 	{Code: "FSM074", Title: "length is ambiguous",
 		Text: "A receiver could not tell where the list or text ends: lists have a count before them, " +
-			"texts a count or a zero byte, and only the last item takes the rest. Rows, addresses, and " +
+			"texts a count or a zero byte, and behind what takes the rest comes only what has a size that is " +
+			"known before. Rows, addresses, and " +
 			"counts behind their rows have fixed places: nothing of varying size comes before.",
-		Example: framed + "  NOTE: {id: 3, fields: {text: text 8, n: Count}, wire: [text: rest, n: u8]}\n"},
+		Example: framed + "  NOTE: {id: 3, fields: {text: text 8, more: text 8}, wire: [text: rest, more: nul]}\n"},
 	{Code: "FSM075", Title: "message exceeds the frame",
 		Text:    "The longest form of the message is longer than `max` under `wire`.",
 		Example: framed + "  NOTE: {id: 3, fields: {text: text 80}, wire: [text: nul]}\n"},

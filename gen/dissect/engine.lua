@@ -63,6 +63,8 @@ local function declare(prefix, items)
     for _, branch in ipairs(item.branches or {}) do declare(prefix, branch.items) end
     if item.k == "bits" or item.k == "sized" or item.k == "if" then
       declare(prefix, item.items)
+    elseif item.k == "run" then
+      add(item, ProtoField.uint32(abbr, item.field, base.DEC, nil, nil, item.doc))
     elseif item.k == "int" then
       add(item, field_of(item, abbr, item.field == "" and "element" or item.field, base.DEC, names_of(item), nil, item.doc))
     elseif item.k == "text" or item.k == "value" then
@@ -350,11 +352,11 @@ function read.case(r, item, out)
   if item.bool and v ~= 0 then v = 1 end
   for _, x in ipairs(item.fields) do out[x] = NONE end
   for _, branch in ipairs(item.branches) do
-    for _, code in ipairs(branch.values) do
-      if code == v then
-        for _, x in ipairs(branch.fields) do out[x] = nil end
-        return items(r, branch.items, out)
-      end
+    local is = branch.other
+    for _, code in ipairs(branch.values) do is = is or code == v end
+    if is then
+      for _, x in ipairs(branch.fields) do out[x] = nil end
+      return items(r, branch.items, out)
     end
   end
 end
@@ -405,8 +407,27 @@ function read.count(r, item)
   r.counts[item.field] = n
 end
 
+-- behind is how many bytes come after something that takes the rest.
+local function behind(r, item)
+  if not item.behind then return 0 end
+  local n = item.behind.bytes
+  for _, name in ipairs(item.behind.counts) do n = n + (r.counts[name] or 0) end
+  need(r, n, "what is behind " .. item.field)
+  return n
+end
+
+function read.run(r, item, out)
+  local at, n = r.at, 0
+  while at + n < r.finish and r.tvb(at + n, 1):uint() == item.byte do n = n + 1 end
+  within(item.type, n, at, item.field)
+  r.at = at + n
+  keep(out, item, n)
+  r.tree:add(f[item], r.tvb(at, n), n)
+end
+
 function read.each(r, item, out)
-  local list, tree = {}, r.tree
+  local list, tree, finish = {}, r.tree, r.finish
+  r.finish = finish - behind(r, item)
   local i = 0
   while true do
     if item.till then
@@ -429,7 +450,7 @@ function read.each(r, item, out)
     r.tree:set_len(r.at - start)
     list[i] = item.single and el[item.single] or el
   end
-  r.tree = tree
+  r.tree, r.finish = tree, finish
   keep(out, item, list)
 end
 
@@ -465,6 +486,8 @@ function read.text(r, item, out)
   elseif item.by == "whole" then
     n = item.most
     need(r, n, item.field)
+  elseif item.by == "rest" then
+    n = n - behind(r, item)
   elseif item.by == "counted" then
     n = r.counts[item.field] or 0
     need(r, n, item.field)

@@ -205,9 +205,12 @@ func (w *writer) item(item model.WireItem) {
 		} else if it.Count {
 			by = "counted"
 		}
-		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s, doc = %s },`,
+		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s%s, doc = %s },`,
 			quote(it.Field.Name), path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, quote(it.Field.Type.Charset),
-			doc(it.Field))
+			behind(it.Behind), doc(it.Field))
+	case *model.WireRun:
+		w.line(`{ k = "run", field = %s%s, bits = 64, byte = %d, type = %s, doc = %s },`, quote(it.Field.Name),
+			path(it.Field), it.Byte, typeOf(it.Field.Type), doc(it.Field))
 	case *model.WireSized:
 		w.block(fmt.Sprintf(`{ k = "sized", %s, items = {`, number(it.Number)), "} },", func() { w.items(it.Items) })
 	case *model.WireIf:
@@ -277,8 +280,8 @@ func (w *writer) choice(it *model.WireCase) {
 				}
 				values = append(values, fmt.Sprint(v))
 			}
-			w.block(fmt.Sprintf("{ values = { %s }, fields = { %s }, items = {", strings.Join(values, ", "),
-				names(b.Fields)), "} },", func() { w.items(b.Items) })
+			w.block(fmt.Sprintf("{ values = { %s }, other = %t, fields = { %s }, items = {",
+				strings.Join(values, ", "), b.Else, names(b.Fields)), "} },", func() { w.items(b.Items) })
 		}
 	})
 }
@@ -329,13 +332,25 @@ func (w *writer) each(it *model.WireEach) {
 		}
 	}
 	if it.ToEnd {
-		single += fmt.Sprintf(", to_end = true, most = %d", it.Field.Type.Cap)
+		single += fmt.Sprintf(", to_end = true, most = %d", it.Field.Type.Cap) + behind(it.Behind)
 	} else if it.Until != nil {
 		single += fmt.Sprintf(", till = { %s, value = %d }, most = %d", number(it.Until.Number), it.Until.Value,
 			it.Field.Type.Cap)
 	}
 	w.block(fmt.Sprintf(`{ k = "each", field = %s%s%s, items = {`, quote(it.Field.Name), path(it.Field),
 		single), "} },", func() { w.items(it.Items) })
+}
+
+// behind says how many bytes come after something that takes the rest.
+func behind(b model.Behind) string {
+	if b.Bytes == 0 && len(b.Counts) == 0 {
+		return ""
+	}
+	var names []string
+	for _, f := range b.Counts {
+		names = append(names, quote(f.Name))
+	}
+	return fmt.Sprintf(", behind = { bytes = %d, counts = { %s } }", b.Bytes, strings.Join(names, ", "))
 }
 
 // path says where in a record the value of a field of it belongs.

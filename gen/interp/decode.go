@@ -73,6 +73,8 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = d.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireBytes:
 			ok = d.text(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireRun:
+			ok = d.run(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireValue:
 			ok = d.value(it.Field.Type, slots[it.Field.Offset:], prefix+it.Field.Name)
 		}
@@ -318,6 +320,42 @@ func (d *decoder) address(it *model.WireAddress, slots []int64, field string) bo
 	return true
 }
 
+// behind returns how many bytes come after something that takes the rest.
+func (d *decoder) behind(b model.Behind, field string) (int, bool) {
+	n := uint64(b.Bytes)
+	for _, f := range b.Counts {
+		n += min(d.counted(f), 1<<32)
+	}
+	if n > uint64(len(d.b)-d.at) {
+		return 0, d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(uint64(d.at)+n))
+	}
+	return int(n), true
+}
+
+// counted returns the length of a text that came before it, 0 if none did.
+func (d *decoder) counted(f *model.Field) (n uint64) {
+	for _, c := range d.counts {
+		if c.field == f {
+			n = c.n
+		}
+	}
+	return n
+}
+
+// run reads bytes that are all the same.
+func (d *decoder) run(it *model.WireRun, slots []int64, field string) bool {
+	n, t := wire.Run(d.b[d.at:], it.Byte), it.Field.Type
+	if int64(n) > t.Hi {
+		return d.fail(field, d.at, wire.Count, int64(n), t.Hi)
+	}
+	if int64(n) < t.Lo {
+		return d.fail(field, d.at, wire.Range, int64(n), t.Lo)
+	}
+	slots[0] = int64(n)
+	d.at += n
+	return true
+}
+
 func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 	rest := d.b[d.at:]
 	text, end := rest, len(rest)
@@ -333,16 +371,18 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 		end = it.Field.Type.Cap
 		text = rest[:end]
 	case it.Count:
-		n := uint64(0)
-		for _, c := range d.counts {
-			if c.field == it.Field {
-				n = c.n
-			}
-		}
+		n := d.counted(it.Field)
 		if n > uint64(len(rest)) {
 			return d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(uint64(d.at)+min(n, 1<<32)))
 		}
 		text, end = rest[:n], int(n)
+	case it.Rest:
+		n, ok := d.behind(it.Behind, field)
+		if !ok {
+			return false
+		}
+		end -= n
+		text = rest[:end]
 	}
 	if most := it.Field.Type.Cap; len(text) > most {
 		problem := wire.Count

@@ -75,6 +75,7 @@ func AppendFrame(p *model.Protocol, strs *Strings, dst []byte, msg *model.Messag
 type encoder struct {
 	b    []byte
 	strs *Strings
+	last bool // the element of a list took the rest, so none can follow
 	err  wire.Error
 }
 
@@ -172,6 +173,10 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = e.bits(it, slots, prefix)
 		case *model.WireAlign:
 			e.b = append(e.b, make([]byte, padding(len(e.b), begin, it))...)
+		case *model.WireRun:
+			for range slots[it.Field.Offset] {
+				e.b = append(e.b, it.Byte)
+			}
 		case *model.WireAddress:
 			ok = e.address(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WirePresent:
@@ -331,6 +336,7 @@ func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
 		return e.fail(field, len(e.b)+i, wire.Charset, int64(s[i]), 0)
 	}
 	e.b = append(e.b, s...)
+	e.last = e.last || it.Rest
 	if it.Nul {
 		e.b = append(e.b, 0)
 	}

@@ -63,21 +63,31 @@ func (d *decoder) part(it *model.WireIf, slots []int64, prefix string) bool {
 // choice reads the items that a tag says.
 func (d *decoder) choice(it *model.WireCase, slots []int64, prefix string) bool {
 	for _, b := range it.Branches {
-		for _, v := range b.Values {
-			if v != slots[it.Tag.Offset] {
-				continue
-			}
-			for _, f := range b.Fields {
-				slots[f.Offset] = 1
-			}
-			return d.items(b.Items, slots, prefix)
+		if !b.Has(slots[it.Tag.Offset]) {
+			continue
 		}
+		for _, f := range b.Fields {
+			slots[f.Offset] = 1
+		}
+		return d.items(b.Items, slots, prefix)
 	}
 	return true
 }
 
 // open reads a list that goes on to the end, or to a number.
 func (d *decoder) open(it *model.WireEach, slots []int64, field string) bool {
+	n, ok := d.behind(it.Behind, field)
+	if !ok {
+		return false
+	}
+	whole := d.b
+	d.b = d.b[:len(d.b)-n]
+	ok = d.elements(it, slots, field)
+	d.b = whole
+	return ok
+}
+
+func (d *decoder) elements(it *model.WireEach, slots []int64, field string) bool {
 	t := it.Field.Type
 	for {
 		if it.ToEnd && d.at >= len(d.b) {
@@ -110,7 +120,10 @@ func (e *encoder) sized(it *model.WireSized, slots []int64, prefix string) bool 
 	at := len(e.b)
 	least, _ := it.Bytes()
 	e.b = append(e.b, make([]byte, least)...)
-	return e.items(it.Items, slots, prefix) && e.length(&model.WireLength{Number: it.Number}, at, at+least)
+	last := e.last
+	ok := e.items(it.Items, slots, prefix)
+	e.last = last
+	return ok && e.length(&model.WireLength{Number: it.Number}, at, at+least)
 }
 
 // part writes items that are there if an optional field is.
@@ -127,18 +140,16 @@ func (e *encoder) part(it *model.WireIf, slots []int64, prefix string) bool {
 // choice writes the items that a tag says; fields of the other branches must not be there.
 func (e *encoder) choice(it *model.WireCase, slots []int64, prefix string) bool {
 	for _, b := range it.Branches {
-		for _, v := range b.Values {
-			if v != slots[it.Tag.Offset] {
-				continue
-			}
-			for _, f := range it.Fields {
-				want := truth(contains(b.Fields, f))
-				if got := slots[f.Offset]; got != want {
-					return e.fail(prefix+f.Name, len(e.b), wire.Range, got, want)
-				}
-			}
-			return e.items(b.Items, slots, prefix)
+		if !b.Has(slots[it.Tag.Offset]) {
+			continue
 		}
+		for _, f := range it.Fields {
+			want := truth(contains(b.Fields, f))
+			if got := slots[f.Offset]; got != want {
+				return e.fail(prefix+f.Name, len(e.b), wire.Range, got, want)
+			}
+		}
+		return e.items(b.Items, slots, prefix)
 	}
 	return true
 }
@@ -154,9 +165,13 @@ func contains(list []*model.Field, f *model.Field) bool {
 
 // open writes a list that goes on to the end, or to a number, with which no element begins.
 func (e *encoder) open(it *model.WireEach, slots []int64, field string) bool {
-	size, n := it.Field.Type.Elem.Slots(), int(slots[0])
+	size, n, last := it.Field.Type.Elem.Slots(), int(slots[0]), e.last
 	for i := range n {
 		begin := len(e.b)
+		if it.Last && i > 0 && e.last {
+			return e.fail(field, begin, wire.Trailing, int64(n-i), 0)
+		}
+		e.last = false
 		if !e.items(it.Items, slots[1+i*size:1+(i+1)*size], field+".") {
 			return false
 		}
@@ -167,6 +182,7 @@ func (e *encoder) open(it *model.WireEach, slots []int64, field string) bool {
 			}
 		}
 	}
+	e.last = last || it.ToEnd
 	if it.Until != nil {
 		e.number(it.Until.Number, uint64(it.Until.Value))
 	}

@@ -1,6 +1,10 @@
 package model
 
-import "github.com/parley-go/parley/gen/diag"
+import (
+	"slices"
+
+	"github.com/parley-go/parley/gen/diag"
+)
 
 // Wire is the frame format of a protocol: a header with the length and the
 // type number, then the message's Layout.
@@ -276,6 +280,10 @@ type (
 		ToEnd   bool
 		Until   *WireConst
 		AheadOf int
+		// Behind is what comes after a list ToEnd. Last: an element can take all the bytes up to there,
+		// so that none follows it.
+		Behind Behind
+		Last   bool
 	}
 	// WireBytes is a Bytes field: terminated by a zero byte (Nul), or counted
 	// by an earlier WireCount, or all the rest of the frame. Longer texts are cut at
@@ -286,8 +294,16 @@ type (
 		Nul   bool
 		Count bool
 		Rest  bool
-		Whole bool // always as many bytes as its type bounds
-		Cut   bool
+		// Behind is what comes after the rest, for which it leaves room.
+		Behind Behind
+		Whole  bool // always as many bytes as its type bounds
+		Cut    bool
+	}
+	// WireRun is bytes that are all Byte, as many as there are; the field, an integer, says how many.
+	WireRun struct {
+		WireBase
+		Field *Field
+		Byte  byte
 	}
 	// WireValue is a field of any type in the default format (see
 	// WithDefaultWire). Values are laid out big-endian: a number as the
@@ -301,13 +317,25 @@ type (
 	}
 )
 
+// Behind is the size of the items that come after something that takes the rest: so many bytes, and
+// those of texts that were counted before.
+type Behind struct {
+	Bytes  int
+	Counts []*Field
+}
+
 // WireBranch is the items for some values of a tag. Values are as in a slot: the index of an
 // enumeration's name.
 type WireBranch struct {
 	Values []int64
+	// Else is set if the branch has all other values, which are too many for Values.
+	Else   bool
 	Items  []WireItem
 	Fields []*Field
 }
+
+// Has reports whether the branch is that of a value; the branches before it are not.
+func (b *WireBranch) Has(v int64) bool { return b.Else || slices.Contains(b.Values, v) }
 
 // Elements returns which elements of an array the rows have, from the first up to the second.
 func (it *WireEach) Elements() (from, to int) {
@@ -368,6 +396,8 @@ func Extent(item WireItem) (least, most int) {
 		if it.Rows > 0 {
 			return it.Rows * it.RowBytes, it.Rows * it.RowBytes
 		}
+	case *WireRun:
+		return int(it.Field.Type.Lo), int(it.Field.Type.Hi)
 	case *WireSized:
 		least, _ = it.Bytes()
 		return least + LeastBody(0, it.Items), 1 << 30

@@ -40,6 +40,11 @@ var keyDocs = map[string]string{
 	"init":                "The value a variable begins with, a constant.",
 	"the wire format/max": "The largest frame, in bytes.",
 
+	"a wire item's form/run":         "The byte that a run has; the field says how many there are.",
+	"compressed":                     "`accept`: a name may point back to an earlier one.",
+	"what a number is XORed with/at": "The place in the frame of the bytes that are XORed with what is written.",
+	"xor":                            "A number that what is written is XORed with, or `{at: 4}`.",
+
 	"id": "The type number in the frame's header.", "fields": "The fields: `{name: Type}`.",
 	"a message/wire": "The bytes behind the header, item by item.",
 

@@ -64,6 +64,22 @@ var formats = []struct{ protocol, to, hex, text string }{
 		`CLIENT_HELLO{version: 769, legacy: 771, … session: "", suites: [4865, 4867, 4866], compression: [0], ` +
 			`extensions: [{kind: 0, data: "\x00\t\x00\x00\x06server"}, {kind: 65281, data: "\x00"}, … ` +
 			`{kind: 45, data: "\x01\x01"}, {kind: 28, data: "@\x01"}]}`},
+	{"quic", "", "0200000000 0600405a" +
+		"020000560303eefce7f7b37ba1d1632e96677825ddf73988cfc79825df566dc5430b9a045a1200130100002e00330024001d0020" +
+		"9d3c940d89690b84d08a60993c144eca684d1081287c834d5311bcf32bb9da1a002b00020304",
+		`PACKET{frames: [{kind: ack, more: none, ack: {largest: 0, delay: 0, first: 0, ranges: []}, … kind: crypto, ` +
+			`… offset: 0, data: "\x02\x00\x00V\x03\x03\xee\xfc … \x00+\x00\x02\x03\x04", number: none, code: none, ` +
+			`connection: none, path: none, close: none}]}`},
+	{"quic", "", "01 000000 0e 04 c000000400000000 02 6869 0a 08 00 1c 02 08 03 627965 08 0c 616263",
+		`PACKET{frames: [{kind: ping, … kind: padding, more: 2, … kind: streamOffLen, … stream: 4, ` +
+			`offset: 17179869184, data: "hi", … kind: streamLen, … stream: 8, offset: none, data: "", ` +
+			`… kind: close, … number: 8, … close: {code: 2, reason: "bye"}}, … kind: stream, … stream: 12, ` +
+			`offset: none, data: "abc", number: none, code: none, connection: none, path: none, close: none}]}`},
+	{"ssh", "", "0000000c 0a 15 " + strings.Repeat("5a", 10), `NEWKEYS{padding: "ZZZZZZZZZZ"}`},
+	{"ssh", "", "0000001c 0a 05 0000000c 7373682d7573657261757468" + strings.Repeat("00", 10),
+		`SERVICE_REQUEST{service: "ssh-userauth", padding: "` + strings.Repeat(`\x00`, 10) + `"}`},
+	{"ssh", "", "0000000c 04 32 616263646566 00000000",
+		`SERVICE{kind: 50, payload: "abcdef", padding: "\x00\x00\x00\x00"}`},
 	{"tls", "", "150303 0002 0228", "ALERT{version: 771, level: fatal, reason: 40}"},
 	{"modbus", "server", "0001 0000 0006 11 03 006b 0003",
 		"READ_HOLDING{transaction: 1, unit: 17, address: 107, quantity: 3}"},

@@ -61,6 +61,12 @@ var vectors = []vector{
 			`keys: ["\x00\x01", "\xff\xff"], tail: "\x04"}`},
 	{"parts", "06 0003 616263", `CUT{line: "abc"}`},
 	{"parts", "07 0000", "NONE"},
+	{"parts", "0a 0010 02 03 6869 05 0001 fffe 7a7a 6d6172 0009",
+		`PACKET{padding: "zz", payload: "hi", ids: [1, 65534], mark: "mar", last: 9}`},
+	{"parts", "0b 0016 01 00000000 02 02 6869 07 1234 80011170 78 79 7a 00 ff ff",
+		`FRAMES{frames: [{kind: 1, more: none, data: none, number: none}, {kind: 0, more: 3, data: none, number: none}, ` +
+			`{kind: 2, more: none, data: "hi", number: none}, {kind: 7, more: none, data: none, number: 4660}, ` +
+			`{kind: 70000, more: none, data: "xyz\x00\xff", number: none}], behind: 255}`},
 	{"parts", "07 0003 01 0102", "PING{n: 258}"},
 	{"parts", "07 0005 02 0102 6869", `PONG{n: 258, why: "hi"}`},
 	{"numbers", "ee 00", "BYE"},

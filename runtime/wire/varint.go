@@ -149,6 +149,24 @@ func SetQUIC(dst []byte, at int, v uint64) []byte {
 	return dst
 }
 
+// Run returns how many bytes at the beginning of b are a certain one.
+func Run(b []byte, is byte) int {
+	for i, c := range b {
+		if c != is {
+			return i
+		}
+	}
+	return len(b)
+}
+
+// AppendRun appends so many bytes of one kind.
+func AppendRun(dst []byte, n int, is byte) []byte {
+	for range n {
+		dst = append(dst, is)
+	}
+	return dst
+}
+
 // Differs returns the index of the first byte of b that is not that of want, -1 if b begins with want.
 // b is at least as long.
 func Differs(b []byte, want string) int {

@@ -22,7 +22,8 @@ type layout struct {
 	counts  map[*model.Field]string
 	nested  int
 	regions int
-	last    bool // nobody asks where the item at hand ends
+	last    bool   // nobody asks where the item at hand ends
+	took    string // when writing elements: the variable that notes that one took the rest
 	rounds  []round
 }
 
@@ -229,6 +230,8 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 			d.each(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireBytes:
 			d.text(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireRun:
+			d.run(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireValue:
 			d.last = false // it is several numbers
 			d.decodeValue(it.Field.Type, d.member(of, names, it.Field), prefix+it.Field.Name)
@@ -473,6 +476,29 @@ func (d *layout) count(it *model.WireCount, place gotree.Expr, field string) {
 	})
 }
 
+// room composes how many bytes come after something that takes the rest, and the check that they are there.
+func (d *layout) room(b model.Behind, field string) {
+	n := gotree.X("uint64($1)", b.Bytes)
+	for _, f := range b.Counts {
+		n = gotree.X("$1 + min($2, 1<<32)", n, gotree.Name{Name: d.counts[f]})
+	}
+	d.t.P("behind := $1\nif behind > uint64(len(b)-at) {\nreturn $2\n}", n, d.err(field, d.at, "Short",
+		gotree.X("int64(len(b))"), gotree.X("int64(uint64(at) + behind)")))
+}
+
+// run composes the reading of bytes that are all the same.
+func (d *layout) run(it *model.WireRun, place gotree.Expr, field string) {
+	d.float()
+	t := it.Field.Type
+	var low []gotree.Stmt
+	if t.Lo > 0 {
+		low = gotree.S("if n < $1 {\nreturn $2\n}", t.Lo, d.err(field, d.at, "Range", gotree.X("int64(n)"),
+			gotree.Int(t.Lo)))
+	}
+	d.t.P("{\nn := wire.Run(b[at:], $1)\nif n > $2 {\nreturn $3\n}\n$4\n$5 = $6(n)\nat += n\n}", int(it.Byte), t.Hi,
+		d.err(field, d.at, "Count", gotree.X("int64(n)"), gotree.Int(t.Hi)), low, place, d.g.Typ(t, "").X)
+}
+
 func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 	d.float()
 	most := it.Field.Type.Cap
@@ -500,6 +526,9 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 		case it.Whole:
 			d.t.P("if len(b) < at+$1 {\nreturn $2\n}\nend := at + $1\ntext := b[at:end]", most,
 				d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(at + $1)", most)))
+		case len(it.Behind.Counts) > 0 || it.Behind.Bytes > 0:
+			d.room(it.Behind, field)
+			d.t.P("end := len(b) - int(behind)\ntext := b[at:end]")
 		case d.last:
 			d.t.P("text := b[at:]")
 		default:

@@ -74,6 +74,12 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 			e.putEach(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireBytes:
 			e.putText(it, e.member(of, names, it.Field), prefix+it.Field.Name)
+		case *model.WireRun:
+			place := e.member(of, names, it.Field)
+			checks, v := e.checked(it.Field.Type, &model.WireInt{Number: model.Number{Bits: 16}}, place,
+				prefix+it.Field.Name)
+			e.t.Add(checks...)
+			e.t.P("dst = wire.AppendRun(dst, int($1), $2)", v, int(it.Byte))
 		case *model.WireValue:
 			e.encodeValue(it.Field.Type, e.member(of, names, it.Field), prefix+it.Field.Name)
 		default:
@@ -304,7 +310,17 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 	if t.Kind != model.KindArray {
 		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:min(int($1.Len), $2)]", place, t.Cap)
 	}
+	before := e.took
+	e.took = ""
+	if it.Last {
+		e.took = fmt.Sprintf("took%d", e.nested)
+		e.t.P("$1 := false", e.took)
+	}
 	round := e.inner(func() {
+		if it.Last {
+			e.t.P("if $1 {\nreturn dst, $2\n}", e.took, e.err(field, here, "Trailing",
+				gotree.X("int64(int($1.Len) - i)", place), nil))
+		}
 		if it.Until != nil {
 			e.t.P("begin := len(dst)")
 		}
@@ -324,6 +340,9 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 			gotree.X("int64($1.Len)", place), gotree.Int(t.Cap)))
 	}
 	e.t.P("for i := range $1 {\n$2\n}", over, round)
+	if e.took = before; it.ToEnd && before != "" {
+		e.t.P("$1 = true", before)
+	}
 	if it.Until != nil {
 		e.t.Add(appendNumber(it.Until.Number, gotree.Int(it.Until.Value)))
 	}
@@ -387,4 +406,7 @@ func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
 		}
 	}
 	e.t.P("{\ntext := $1.Data[:min(int($1.Len), $2)]\n$3\n}", place, most, put)
+	if it.Rest && e.took != "" {
+		e.t.P("$1 = true", e.took)
+	}
 }

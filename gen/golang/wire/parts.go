@@ -123,7 +123,12 @@ func (d *layout) open(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 	if it.ToEnd {
 		loop.Cond = gotree.X("len(b) > at")
 	}
-	d.t.Add(loop)
+	if len(it.Behind.Counts) > 0 || it.Behind.Bytes > 0 {
+		ahead := d.inner(func() { d.room(it.Behind, field) })
+		d.t.P("{\n$1\nb := b[:len(b)-int(behind)]\n$2\n}", ahead, gotree.Stmt(loop))
+	} else {
+		d.t.Add(loop)
+	}
 	d.nested--
 }
 
@@ -133,7 +138,10 @@ func (e *layout) putSized(it *model.WireSized, of gotree.Expr, names []string, p
 	at := fmt.Sprintf("sizeAt%d", e.regions)
 	least, _ := it.Bytes()
 	e.nested++
+	last := e.took
+	e.took = ""
 	code := e.inner(func() { e.encode(it.Items, of, names, prefix) })
+	e.took = last
 	e.nested--
 	_, most := it.Range()
 	n := gotree.Plus(gotree.X("len(dst) - $1", at), -int64(least))

@@ -29,6 +29,9 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	case t.Kind == model.KindOptional:
 		t = t.Elem
 	}
+	if e.Value.Kind == ast.Map && e.Value.Get("run") != nil {
+		return w.run(f, e, base)
+	}
 	if word, bytes, ok := addressForm(e.Value); ok {
 		return w.address(f, t, word, bytes, e, base)
 	}
@@ -61,7 +64,9 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 			"into %s", types.Describe(t), t.Elem.Count(), describe(form.Number)).
 			See(f.Span, "declared here")
 		return nil
-	} else if !fits(lo, hi, form.Number) || t.Kind == model.KindOpaque && t.Bits > form.Bits {
+	} else if opaque := t.Kind == model.KindOpaque; opaque && form.Varint != model.Fixed && t.Bits >= form.Bits {
+		// One with more bits has no encoding.
+	} else if !fits(lo, hi, form.Number) || opaque && t.Bits > form.Bits {
 		d := w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %s",
 			types.Describe(t), lo, hi, describe(form.Number)).
 			See(f.Span, "declared here")
@@ -72,6 +77,21 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	}
 	w.growBy(form.Number)
 	return item
+}
+
+// run resolves bytes that are all the same, of which a field has the number.
+func (w *writer) run(f *model.Field, e ast.Entry, base model.WireBase) model.WireItem {
+	v, ok := w.r.ConstIn(e.Value.Get("run"), 0, 255, "the byte")
+	switch {
+	case !ok || !w.onlyKeys(e.Value, []string{"run"}):
+		return nil
+	case w.inBits || f.Type.Kind != model.KindInt || f.Type.Lo < 0 || f.Type.Hi > 65535:
+		w.r.Errorf("FSM073", e.Key.Span(), "how many bytes a run has is a number from 0 to 65535; %s is %s",
+			diag.Quote(e.Key.Text), types.Describe(f.Type))
+		return nil
+	}
+	w.grow(f.Type.Lo, f.Type.Hi)
+	return &model.WireRun{WireBase: base, Field: f, Byte: byte(v)}
 }
 
 func hasCode(t *model.Type, v int64) bool {
@@ -137,11 +157,13 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 		b.Whole = true
 		w.grow(limit, limit)
 	case "rest":
-		if w.nested && !w.region {
-			w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame")
+		if !w.mayTakeRest() {
+			w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame").
+				With("the last element of a list `to: end` can")
 			return nil
 		}
-		b.Rest, w.rest = true, true
+		b.Rest = true
+		w.takesRest(&b.Behind)
 		w.grow(0, limit)
 	default:
 		w.r.Errorf("FSM076", e.Value.Span(), "a text or bytes is written as nul, counted, rest or whole")

@@ -20,7 +20,8 @@ type writer struct {
 	order   []*model.Field
 	placed  map[string]int
 	counted map[string]*model.WireCount
-	names   map[string]int // index of the item that places a field, for `since`
+	early   map[string]bool // what was counted before something took the rest
+	names   map[string]int  // index of the item that places a field, for `since`
 	header  bool
 	heads   []headPlace
 	bodies  []*model.WireLength        // of a header; what they leave out is known behind it
@@ -29,7 +30,9 @@ type writer struct {
 	rowsOf  map[string]int             // for how many elements of an array there were rows
 	parts   map[string]map[string]int  // how often the fields of a list's record are placed
 	nested  bool
-	rest    bool            // a text took all the rest
+	rest    bool            // a text or list took all the rest
+	behind  *model.Behind   // of what took it, which can leave room for more; nil: nothing can follow
+	last    *bool           // of a list to the end: set if an element can take the rest
 	region  bool            // the items are in a region, which has an end of its own
 	flagged map[string]bool // the optional fields of which something before says whether they are there
 	tail    *model.Field    // the optional field that is there if bytes remain; only such can follow
@@ -77,7 +80,8 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 			continue
 		}
 		e := it.Entries[0]
-		if w.rest {
+		after := w.rest
+		if after && w.behind == nil {
 			w.r.Errorf("FSM074", e.Key.Span(), "nothing can follow what takes the rest of the frame").
 				With("of the bytes 01 02 nobody could tell which are the rest; a count, or `sized u16: […]`, " +
 					"gives it an end")
@@ -91,9 +95,44 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 		}
 		if m := w.item(e, it, len(out)); m != nil {
 			out = append(out, m)
+			if after && !w.follows(m, e) {
+				return out
+			}
 		}
 	}
 	return out
+}
+
+// follows makes room for an item behind what takes the rest. Its size must be known before.
+func (w *writer) follows(item model.WireItem, e ast.Entry) bool {
+	switch it := item.(type) {
+	case *model.WireBytes:
+		if it.Count && w.early[it.Field.Name] {
+			w.behind.Counts = append(w.behind.Counts, it.Field)
+			return true
+		}
+		if it.Whole {
+			w.behind.Bytes += it.Field.Type.Cap
+			return true
+		}
+	case *model.WireConst, *model.WireLiteral, *model.WireInt, *model.WirePad, *model.WireBits:
+		if n := model.FixedBytes(it); n > 0 {
+			w.behind.Bytes += n
+			return true
+		}
+	}
+	w.r.Errorf("FSM074", e.Key.Span(), "only what has a size that is known before can follow the rest of the frame").
+		With("items of fixed sizes, and texts or bytes that are counted before the rest; of 01 02 03 nobody could " +
+			"tell otherwise where the rest ends")
+	return false
+}
+
+// takesRest notes that an item takes the rest, for which others may come behind it.
+func (w *writer) takesRest(behind *model.Behind) {
+	w.rest, w.behind, w.early = true, behind, map[string]bool{}
+	for name := range w.counted {
+		w.early[name] = true
+	}
 }
 
 // item resolves one item; index is its position in the list.

@@ -152,6 +152,9 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 	}
 	sub := newWriter(w.r, w.little, where, fields)
 	sub.nested, sub.varies = true, w.varies
+	if item.ToEnd {
+		sub.last = &item.Last
+	}
 	before := w.r.Len()
 	switch {
 	case list.Kind == ast.List:
@@ -189,7 +192,9 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 					With("each element needs at least " + strconv.Itoa(int(least)))
 				return false
 			}
-			w.rest = w.rest || item.ToEnd
+			if item.ToEnd {
+				w.takesRest(&item.Behind)
+			}
 		}
 		w.grow(0, int64(f.Type.Cap)*sub.max)
 		return true

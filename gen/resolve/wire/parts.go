@@ -13,7 +13,7 @@ import (
 // record, and have places of their own.
 func (w *writer) within() *writer {
 	sub := *w
-	sub.names, sub.rest, sub.tail = map[string]int{}, false, nil
+	sub.names, sub.rest, sub.tail, sub.behind = map[string]int{}, false, nil, nil
 	return &sub
 }
 
@@ -41,6 +41,15 @@ func (w *writer) sized(width string, e ast.Entry, base model.WireBase) model.Wir
 	}
 	w.min, w.max = sub.min, sub.max
 	return &model.WireSized{WireBase: base, Number: n, Items: items}
+}
+
+// mayTakeRest reports whether an item may take the rest, and notes for the list of which the items are an
+// element that one does.
+func (w *writer) mayTakeRest() bool {
+	if w.last != nil && !w.region {
+		*w.last = true
+	}
+	return !w.nested || w.region || w.last != nil
 }
 
 // unwrapped returns the field that stands for the value of an optional one.
@@ -131,8 +140,8 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 	case tag == nil:
 		w.r.UnknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
 		return nil
-	case !types.IsDiscrete(tag.Type) || tag.Type.Count() > 4096:
-		w.r.Errorf("FSM076", e.Key.Span(), "`case` is for enumerations, bools and small numbers; %s is %s",
+	case !types.IsDiscrete(tag.Type):
+		w.r.Errorf("FSM076", e.Key.Span(), "`case` is for enumerations, bools and numbers; %s is %s",
 			diag.Quote(name), types.Describe(tag.Type))
 		return nil
 	case w.placed[name] == 0:
@@ -145,7 +154,7 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 	}
 	w.refer(e.Key, len(e.Key.Text)-len(name), tag)
 	it := &model.WireCase{WireBase: base, Tag: tag}
-	seen := map[int64]bool{}
+	seen, all := map[int64]bool{}, false
 	least, most, rest := int64(1)<<40, w.max, false
 	placed := map[string]bool{}
 	for _, one := range e.Value.Items {
@@ -168,7 +177,8 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 			}
 		}
 		before := w.r.Len()
-		branch := model.WireBranch{Values: values, Items: sub.items(b.Value)}
+		branch := model.WireBranch{Values: values, Else: len(values) == 0, Items: sub.items(b.Value)}
+		all = all || branch.Else
 		if before != w.r.Len() {
 			return nil
 		}
@@ -185,7 +195,7 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 		it.Branches = append(it.Branches, branch)
 		least, most, rest = min(least, sub.min), max(most, sub.max), rest || sub.rest
 	}
-	for _, v := range numbers(tag.Type) {
+	for v := tag.Type.Lowest(); !all && v < tag.Type.Lowest()+tag.Type.Count(); v++ {
 		if !seen[v] {
 			w.r.Errorf("FSM074", e.Key.Span(), "%s can be %s, for which there are no items", diag.Quote(name),
 				valueName(tag.Type, v)).With("write " + valueName(tag.Type, v) + ": [], or else: []")
@@ -216,13 +226,8 @@ func (w *writer) begun(name string) bool {
 	return false
 }
 
-func numbers(t *model.Type) []int64 {
-	var out []int64
-	for i := range t.Count() {
-		out = append(out, t.Lowest()+i)
-	}
-	return out
-}
+// few reports whether a type has so few values that each can be listed.
+func few(t *model.Type) bool { return t.Count() <= 4096 }
 
 func valueName(t *model.Type, v int64) string {
 	switch t.Kind {
@@ -234,11 +239,16 @@ func valueName(t *model.Type, v int64) string {
 	return strconv.FormatInt(v, 10)
 }
 
-// values returns the values that the key of a branch stands for: one, or those that are left.
+// values returns the values that the key of a branch stands for: one, or those that are left; none if
+// these are too many to be listed.
 func (w *writer) values(t *model.Type, key *ast.Node, seen map[int64]bool) ([]int64, bool) {
+	if !few(t) {
+		return w.number(t, key, seen)
+	}
 	var out []int64
 	var names []string
-	for _, v := range numbers(t) {
+	for i := range t.Count() {
+		v := t.Lowest() + i
 		names = append(names, valueName(t, v))
 		if key.Text == "else" && !seen[v] || key.Text == valueName(t, v) {
 			if seen[v] {
@@ -260,6 +270,32 @@ func (w *writer) values(t *model.Type, key *ast.Node, seen map[int64]bool) ([]in
 	return out, true
 }
 
+// number returns the value of a wide range of numbers that the key of a branch is: a number or a
+// constant. Of `else` it returns none.
+func (w *writer) number(t *model.Type, key *ast.Node, seen map[int64]bool) ([]int64, bool) {
+	const others = -1 << 63
+	v := int64(others)
+	if key.Text != "else" {
+		var ok bool
+		if v, ok = w.r.ConstIn(key, t.Lowest(), t.Lowest()+t.Count()-1, "the value"); !ok {
+			return nil, false
+		}
+	}
+	switch {
+	case seen[v]:
+		w.r.Errorf("FSM072", key.Span(), "%s has its items already", key.Text)
+		return nil, false
+	case seen[others]:
+		w.r.Errorf("FSM074", key.Span(), "`else` has the items of %s already; it comes last", key.Text)
+		return nil, false
+	}
+	seen[v] = true
+	if v == others {
+		return nil, true
+	}
+	return []int64{v}, true
+}
+
 // ends reads how a list ends that is not counted: with the frame or region, or with a number.
 func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
 	if !w.onlyKeys(list, []string{"row", "to", "until"}) {
@@ -274,7 +310,7 @@ func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
 	case to != nil && to.Text != "end":
 		w.r.Errorf("FSM076", to.Span(), "a list goes on to the `end` of the frame, or of what is `sized`")
 		return false
-	case to != nil && w.nested && !w.region:
+	case to != nil && !w.mayTakeRest():
 		w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame").
 			With("`sized u16: […]` gives it an end of its own")
 		return false

@@ -188,9 +188,16 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			l.inside(it.Items, m)
 		case *model.WireCase:
 			for _, b := range it.Branches {
-				l.row(0, "…", fmt.Sprintf("if %s has one of %d of its values:", fieldName(it.Tag), len(b.Values)))
+				when := fmt.Sprintf("if %s has one of %d of its values:", fieldName(it.Tag), len(b.Values))
+				if b.Else {
+					when = fmt.Sprintf("if %s has any other value:", fieldName(it.Tag))
+				}
+				l.row(0, "…", when)
 				l.inside(b.Items, m)
 			}
+		case *model.WireRun:
+			l.row(0, "…", fmt.Sprintf("%s bytes, each %d", fieldName(it.Field), it.Byte))
+			l.varies = true
 		case *model.WireValue:
 			l.row(0, "…", fieldName(it.Field))
 			l.varies = true

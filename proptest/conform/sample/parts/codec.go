@@ -46,6 +46,10 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageAsk
 	case 9:
 		kind = MessageEnd
+	case 10:
+		kind = MessagePacket
+	case 11:
+		kind = MessageFrames
 	default:
 		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
@@ -73,6 +77,8 @@ var leastFrame = [...]uint16{
 	MessageAsk:        3,
 	MessageAnswer:     3,
 	MessageEnd:        3,
+	MessagePacket:     11,
+	MessageFrames:     4,
 }
 
 // DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
@@ -119,6 +125,10 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		return oneOfPing(b, m)
 	case MessageAsk:
 		return oneOfAsk(b, m, to)
+	case MessagePacket:
+		return decodePacket(b, &m.Packet)
+	case MessageFrames:
+		return decodeFrames(b, &m.Frames)
 	}
 	if len(b) > 3 {
 		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -199,7 +209,7 @@ func oneOfAsk(b []byte, m *Message, to string) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	if int(m.Kind) >= 12 {
+	if int(m.Kind) >= 14 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -226,6 +236,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeAsk(dst, start, &m.Ask)
 	case MessageAnswer:
 		dst, e = encodeAnswer(dst, start, &m.Answer)
+	case MessagePacket:
+		dst, e = encodePacket(dst, start, &m.Packet)
+	case MessageFrames:
+		dst, e = encodeFrames(dst, start, &m.Frames)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -1296,6 +1310,320 @@ func encodeAnswer(dst []byte, _ int, m *AnswerMessage) ([]byte, wire.Error) {
 	return dst, wire.Error{}
 }
 
+func decodePacket(b []byte, m *PacketMessage) wire.Error {
+	count1 := uint64(b[3])
+	at := 4
+	if len(b) < at+1 {
+		return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	size1 := uint64(b[at])
+	at++
+	if size1 > uint64(len(b)-at) {
+		return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+	}
+	{
+		b := b[:at+int(size1)]
+		{
+			behind := uint64(1)
+			if behind > uint64(len(b)-at) {
+				return wire.Error{Message: "PACKET", Field: "payload", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + behind)}
+			}
+			end := len(b) - int(behind)
+			text := b[at:end]
+			if len(text) > 60 {
+				return wire.Error{Message: "PACKET", Field: "payload", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 60}
+			}
+			m.Payload.Len = uint8(copy(m.Payload.Data[:], text))
+			at = end
+		}
+		if len(b) < at+1 {
+			return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		if v := b[at]; v != 5 {
+			return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Mismatch, Value: int64(v), Limit: 5}
+		}
+		at++
+		if len(b) > at {
+			return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+		}
+	}
+	{
+		behind := uint64(5) + min(count1, 1<<32)
+		if behind > uint64(len(b)-at) {
+			return wire.Error{Message: "PACKET", Field: "ids", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + behind)}
+		}
+		b := b[:len(b)-int(behind)]
+		for len(b) > at {
+			i := int(m.Ids.Len)
+			if i == 4 {
+				return wire.Error{Message: "PACKET", Field: "ids", Offset: at, Problem: wire.Count, Value: 5, Limit: 4}
+			}
+			m.Ids.Len++
+			if len(b) < at+2 {
+				return wire.Error{Message: "PACKET", Field: "ids.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			}
+			m.Ids.Items[i] = binary.BigEndian.Uint16(b[at:])
+			at += 2
+		}
+	}
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "PACKET", Field: "padding", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 200 {
+			return wire.Error{Message: "PACKET", Field: "padding", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 200}
+		}
+		m.Padding.Len = uint8(copy(m.Padding.Data[:], text))
+		at = end
+	}
+	{
+		if len(b) < at+3 {
+			return wire.Error{Message: "PACKET", Field: "mark", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 3)}
+		}
+		end := at + 3
+		text := b[at:end]
+		m.Mark.Len = uint8(copy(m.Mark.Data[:], text))
+		at = end
+	}
+	if len(b) < at+2 {
+		return wire.Error{Message: "PACKET", Field: "last", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		v := binary.BigEndian.Uint16(b[at:])
+		if v > 9 {
+			return wire.Error{Message: "PACKET", Field: "last", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		if v < 1 {
+			return wire.Error{Message: "PACKET", Field: "last", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
+		}
+		m.Last = uint8(v)
+	}
+	at += 2
+	if len(b) > at {
+		return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) {
+	if int(m.Padding.Len) > 200 {
+		return dst, wire.Error{Message: "PACKET", Field: "padding", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Padding.Len), Limit: 200}
+	}
+	dst = append(dst, byte(m.Padding.Len))
+	sizeAt1 := len(dst)
+	dst = append(dst, 0)
+	{
+		{
+			text := m.Payload.Data[:min(int(m.Payload.Len), 60)]
+			dst = append(dst, text...)
+		}
+		dst = append(dst, 5)
+	}
+	if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
+		return dst, wire.Error{Message: "PACKET", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+	}
+	{
+		n := len(dst) - sizeAt1 - 1
+		dst[sizeAt1] = byte(n)
+	}
+	if int(m.Ids.Len) > 4 {
+		return dst, wire.Error{Message: "PACKET", Field: "ids", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Ids.Len), Limit: 4}
+	}
+	for i := range m.Ids.Items[:min(int(m.Ids.Len), 4)] {
+		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Ids.Items[i]))
+	}
+	{
+		text := m.Padding.Data[:min(int(m.Padding.Len), 200)]
+		dst = append(dst, text...)
+	}
+	{
+		text := m.Mark.Data[:min(int(m.Mark.Len), 3)]
+		if len(text) < 3 {
+			return dst, wire.Error{Message: "PACKET", Field: "mark", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 3}
+		}
+		dst = append(dst, text...)
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Last))
+	return dst, wire.Error{}
+}
+
+func decodeFrames(b []byte, m *FramesMessage) wire.Error {
+	at := 3
+	{
+		behind := uint64(1)
+		if behind > uint64(len(b)-at) {
+			return wire.Error{Message: "FRAMES", Field: "frames", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + behind)}
+		}
+		b := b[:len(b)-int(behind)]
+		for len(b) > at {
+			i := int(m.Frames.Len)
+			if i == 9 {
+				return wire.Error{Message: "FRAMES", Field: "frames", Offset: at, Problem: wire.Count, Value: 10, Limit: 9}
+			}
+			m.Frames.Len++
+			e := &m.Frames.Items[i]
+			{
+				v, n := wire.QUIC(b[at:], false)
+				if n <= 0 {
+					return wire.BadVarint("FRAMES", "frames.kind", b, at, n)
+				}
+				if v > 4294967295 {
+					return wire.Error{Message: "FRAMES", Field: "frames.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 4294967295}
+				}
+				e.Kind = uint32(v)
+				at += n
+			}
+			switch e.Kind {
+			case 0:
+				e.More.Present = true
+				{
+					n := wire.Run(b[at:], 0)
+					if n > 20 {
+						return wire.Error{Message: "FRAMES", Field: "frames.more", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 20}
+					}
+					e.More.Value = uint8(n)
+					at += n
+				}
+			case 1:
+			case 2:
+				e.Data.Present = true
+				var count1xx uint64
+				{
+					v, n := wire.QUIC(b[at:], false)
+					if n <= 0 {
+						return wire.BadVarint("FRAMES", "frames.data", b, at, n)
+					}
+					count1xx = v
+					at += n
+				}
+				{
+					if count1xx > uint64(len(b)-at) {
+						return wire.Error{Message: "FRAMES", Field: "frames.data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
+					}
+					end := at + int(count1xx)
+					text := b[at:end]
+					if len(text) > 30 {
+						return wire.Error{Message: "FRAMES", Field: "frames.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 30}
+					}
+					e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
+					at = end
+				}
+			case 70000:
+				e.Data.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 30 {
+						return wire.Error{Message: "FRAMES", Field: "frames.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 30}
+					}
+					e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
+					at = end
+				}
+			default:
+				e.Number.Present = true
+				if len(b) < at+2 {
+					return wire.Error{Message: "FRAMES", Field: "frames.number", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Number.Value = binary.BigEndian.Uint16(b[at:])
+				at += 2
+			}
+		}
+	}
+	if len(b) < at+1 {
+		return wire.Error{Message: "FRAMES", Field: "behind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	m.Behind = b[at]
+	at++
+	if len(b) > at {
+		return wire.Error{Message: "FRAMES", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) {
+	took1 := false
+	if int(m.Frames.Len) > 9 {
+		return dst, wire.Error{Message: "FRAMES", Field: "frames", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Frames.Len), Limit: 9}
+	}
+	for i := range m.Frames.Items[:min(int(m.Frames.Len), 9)] {
+		if took1 {
+			return dst, wire.Error{Message: "FRAMES", Field: "frames", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Frames.Len) - i)}
+		}
+		e := &m.Frames.Items[i]
+		dst = wire.AppendQUIC(dst, uint64(e.Kind))
+		switch e.Kind {
+		case 0:
+			if !e.More.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if e.Data.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.Number.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			dst = wire.AppendRun(dst, int(e.More.Value), 0)
+		case 1:
+			if e.More.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.Data.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.Number.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+		case 2:
+			if e.More.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if !e.Data.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if e.Number.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if int(e.Data.Value.Len) > 30 {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Data.Value.Len), Limit: 30}
+			}
+			dst = wire.AppendQUIC(dst, uint64(e.Data.Value.Len))
+			{
+				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 30)]
+				dst = append(dst, text...)
+			}
+		case 70000:
+			if e.More.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if !e.Data.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if e.Number.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			{
+				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 30)]
+				dst = append(dst, text...)
+			}
+			took1 = true
+		default:
+			if e.More.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.Data.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if !e.Number.Present {
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			dst = binary.BigEndian.AppendUint16(dst, uint16(e.Number.Value))
+		}
+	}
+	dst = append(dst, m.Behind)
+	return dst, wire.Error{}
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAttributes: 1,
@@ -1310,6 +1638,8 @@ var messageIDs = [...]uint8{
 	MessageAsk:        8,
 	MessageAnswer:     8,
 	MessageEnd:        9,
+	MessagePacket:     10,
+	MessageFrames:     11,
 }
 
 // kindCodes are the numbers of Kind on the wire.

@@ -22,9 +22,11 @@ const (
 	MessageAsk
 	MessageAnswer
 	MessageEnd
+	MessagePacket
+	MessageFrames
 )
 
-var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END"}
+var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -42,6 +44,8 @@ type Message struct {
 	Pong       PongMessage       // for MessagePong
 	Ask        AskMessage        // for MessageAsk
 	Answer     AnswerMessage     // for MessageAnswer
+	Packet     PacketMessage     // for MessagePacket
+	Frames     FramesMessage     // for MessageFrames
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -115,4 +119,19 @@ type AskMessage struct {
 type AnswerMessage struct {
 	Is   BytesUpTo3
 	More uint8
+}
+
+// PacketMessage are the fields of PACKET.
+type PacketMessage struct {
+	Padding BytesUpTo200
+	Payload BytesUpTo60
+	Ids     Uint16List2
+	Mark    Bytes3
+	Last    uint8
+}
+
+// FramesMessage are the fields of FRAMES.
+type FramesMessage struct {
+	Frames FrameList
+	Behind uint8
 }

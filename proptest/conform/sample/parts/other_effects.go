@@ -25,9 +25,11 @@ const (
 	OtherReceiveAsk
 	OtherReceiveAnswer
 	OtherReceiveEnd
+	OtherReceivePacket
+	OtherReceiveFrames
 )
 
-var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END"}
+var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES"}
 
 // String returns the name as the specification has it.
 func (v OtherEventKind) String() string { return fsm.Name(otherEventKindNames[:], int(v)) }
@@ -60,6 +62,10 @@ func (ev *OtherEvent) invalid() bool {
 		return ev.Message.Ask.What.Len > 4
 	case OtherReceiveAnswer:
 		return ev.Message.Answer.Is.Len > 3
+	case OtherReceivePacket:
+		return ev.Message.Packet.Padding.Len > 200 || ev.Message.Packet.Payload.Len > 60 || invalidUint16List2(&ev.Message.Packet.Ids) || ev.Message.Packet.Mark.Len > 3 || ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9
+	case OtherReceiveFrames:
+		return invalidFrameList(&ev.Message.Frames.Frames)
 	}
 	return false
 }
@@ -99,6 +105,14 @@ func (ev *OtherEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Ask.What.Len > 4, "what", "bytes up to 4")
 	case OtherReceiveAnswer:
 		why.Outside(ev.Message.Answer.Is.Len > 3, "is", "bytes up to 3")
+	case OtherReceivePacket:
+		why.Outside(ev.Message.Packet.Padding.Len > 200, "padding", "bytes up to 200")
+		why.Outside(ev.Message.Packet.Payload.Len > 60, "payload", "bytes up to 60")
+		why.Outside(invalidUint16List2(&ev.Message.Packet.Ids), "ids", "a list of at most 4 of 0..65535")
+		why.Outside(ev.Message.Packet.Mark.Len > 3, "mark", "bytes 3")
+		why.Outside(ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9, "last", "1..9")
+	case OtherReceiveFrames:
+		why.Outside(invalidFrameList(&ev.Message.Frames.Frames), "frames", "a list of at most 9 of Frame")
 	}
 }
 

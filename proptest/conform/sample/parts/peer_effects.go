@@ -25,11 +25,13 @@ const (
 	PeerReceiveAsk
 	PeerReceiveAnswer
 	PeerReceiveEnd
+	PeerReceivePacket
+	PeerReceiveFrames
 	PeerCommandGo
 	PeerCommandPut
 )
 
-var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "go", "put"}
+var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "go", "put"}
 
 // String returns the name as the specification has it.
 func (v PeerEventKind) String() string { return fsm.Name(peerEventKindNames[:], int(v)) }
@@ -69,6 +71,10 @@ func (ev *PeerEvent) invalid() bool {
 		return ev.Message.Ask.What.Len > 4
 	case PeerReceiveAnswer:
 		return ev.Message.Answer.Is.Len > 3
+	case PeerReceivePacket:
+		return ev.Message.Packet.Padding.Len > 200 || ev.Message.Packet.Payload.Len > 60 || invalidUint16List2(&ev.Message.Packet.Ids) || ev.Message.Packet.Mark.Len > 3 || ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9
+	case PeerReceiveFrames:
+		return invalidFrameList(&ev.Message.Frames.Frames)
 	case PeerCommandPut:
 		return ev.Put.Some.Len > 6 || ev.Put.Other.Present && ev.Put.Other.Value.Len > 4
 	}
@@ -110,6 +116,14 @@ func (ev *PeerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Ask.What.Len > 4, "what", "bytes up to 4")
 	case PeerReceiveAnswer:
 		why.Outside(ev.Message.Answer.Is.Len > 3, "is", "bytes up to 3")
+	case PeerReceivePacket:
+		why.Outside(ev.Message.Packet.Padding.Len > 200, "padding", "bytes up to 200")
+		why.Outside(ev.Message.Packet.Payload.Len > 60, "payload", "bytes up to 60")
+		why.Outside(invalidUint16List2(&ev.Message.Packet.Ids), "ids", "a list of at most 4 of 0..65535")
+		why.Outside(ev.Message.Packet.Mark.Len > 3, "mark", "bytes 3")
+		why.Outside(ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9, "last", "1..9")
+	case PeerReceiveFrames:
+		why.Outside(invalidFrameList(&ev.Message.Frames.Frames), "frames", "a list of at most 9 of Frame")
 	case PeerCommandPut:
 		why.Outside(ev.Put.Some.Len > 6, "some", "bytes up to 6")
 		why.Outside(ev.Put.Other.Present && ev.Put.Other.Value.Len > 4, "other", "bytes 4")

@@ -170,7 +170,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 			b = append(b, ", other: none"...)
 		}
 		return append(b, '}')
-	case PeerReceiveAttributes, PeerReceiveFlags, PeerReceiveQuery, PeerReceiveChoice, PeerReceiveBytes, PeerReceiveCut, PeerReceivePing, PeerReceivePong, PeerReceiveNone, PeerReceiveAsk, PeerReceiveAnswer, PeerReceiveEnd:
+	case PeerReceiveAttributes, PeerReceiveFlags, PeerReceiveQuery, PeerReceiveChoice, PeerReceiveBytes, PeerReceiveCut, PeerReceivePing, PeerReceivePong, PeerReceiveNone, PeerReceiveAsk, PeerReceiveAnswer, PeerReceiveEnd, PeerReceivePacket, PeerReceiveFrames:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -232,29 +232,31 @@ var peerInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"idle"},
 	Final:    []bool{false},
-	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END"},
+	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES"},
 	Commands: []string{"go", "put"},
 	Reports:  []string{"long"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 95, Col: 13},
-		{Name: "idle put/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 97, Col: 13},
-		{Name: "idle put/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 99, Col: 13},
-		{Name: "idle put/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 101, Col: 13},
-		{Name: "idle BYTES/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 105, Col: 13},
-		{Name: "idle BYTES/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 107, Col: 13},
-		{Name: "idle BYTES/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 109, Col: 13},
-		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 18},
-		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 30},
-		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 37},
-		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 44},
-		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 52},
-		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 57},
-		{Name: "idle PONG", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 63},
-		{Name: "idle NONE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 69},
-		{Name: "idle ASK", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 75},
-		{Name: "idle ANSWER", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 80},
-		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 110, Col: 88},
+		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 121, Col: 13},
+		{Name: "idle put/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 123, Col: 13},
+		{Name: "idle put/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 125, Col: 13},
+		{Name: "idle put/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 127, Col: 13},
+		{Name: "idle BYTES/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 131, Col: 13},
+		{Name: "idle BYTES/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 133, Col: 13},
+		{Name: "idle BYTES/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 135, Col: 13},
+		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 18},
+		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 30},
+		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 37},
+		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 44},
+		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 52},
+		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 57},
+		{Name: "idle PONG", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 63},
+		{Name: "idle NONE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 69},
+		{Name: "idle ASK", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 75},
+		{Name: "idle ANSWER", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 80},
+		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 88},
+		{Name: "idle PACKET", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 93},
+		{Name: "idle FRAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 136, Col: 101},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -266,7 +268,7 @@ var peerInfo = fsm.Info{
 
 // What each state handles or ignores.
 var peerLegal = [...]string{
-	PeerStateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, PING, PONG, NONE, ASK, ANSWER, END, go, put",
+	PeerStateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, PING, PONG, NONE, ASK, ANSWER, END, PACKET, FRAMES, go, put",
 }
 
 // The first branch of each event that a state handles, plus 1.

@@ -94,6 +94,17 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendText(b, "ANSWER{is: ", m.Answer.Is.String(), int(m.Answer.Is.Len) > len(m.Answer.Is.Data))
 		b = wire.AppendInt(b, ", more: ", int64(m.Answer.More))
 		return append(b, '}')
+	case MessagePacket:
+		b = wire.AppendText(b, "PACKET{padding: ", m.Packet.Padding.String(), int(m.Packet.Padding.Len) > len(m.Packet.Padding.Data))
+		b = wire.AppendText(b, ", payload: ", m.Packet.Payload.String(), int(m.Packet.Payload.Len) > len(m.Packet.Payload.Data))
+		b = appendUint16List2(append(b, ", ids: "...), &m.Packet.Ids)
+		b = wire.AppendText(b, ", mark: ", m.Packet.Mark.String(), int(m.Packet.Mark.Len) > len(m.Packet.Mark.Data))
+		b = wire.AppendInt(b, ", last: ", int64(m.Packet.Last))
+		return append(b, '}')
+	case MessageFrames:
+		b = appendFrameList(append(b, "FRAMES{frames: "...), &m.Frames.Frames)
+		b = wire.AppendInt(b, ", behind: ", int64(m.Frames.Behind))
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }
@@ -180,6 +191,30 @@ func appendBytes2List(b []byte, v *Bytes2List) []byte {
 	return append(b, ']')
 }
 
+func appendUint16List2(b []byte, v *Uint16List2) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendInt(b, "", int64(v.Items[i]))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendFrameList(b []byte, v *FrameList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = appendFrame(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
 func appendAttribute(b []byte, v *Attribute) []byte {
 	b = wire.AppendWord(b, "{kind: ", v.Kind.String())
 	if v.Name.Present {
@@ -198,6 +233,26 @@ func appendAttribute(b []byte, v *Attribute) []byte {
 func appendQuestion(b []byte, v *Question) []byte {
 	b = appendText15List(append(b, "{name: "...), &v.Name)
 	b = wire.AppendInt(b, ", kind: ", int64(v.Kind))
+	return append(b, '}')
+}
+
+func appendFrame(b []byte, v *Frame) []byte {
+	b = wire.AppendInt(b, "{kind: ", int64(v.Kind))
+	if v.More.Present {
+		b = wire.AppendInt(b, ", more: ", int64(v.More.Value))
+	} else {
+		b = append(b, ", more: none"...)
+	}
+	if v.Data.Present {
+		b = wire.AppendText(b, ", data: ", v.Data.Value.String(), int(v.Data.Value.Len) > len(v.Data.Value.Data))
+	} else {
+		b = append(b, ", data: none"...)
+	}
+	if v.Number.Present {
+		b = wire.AppendInt(b, ", number: ", int64(v.Number.Value))
+	} else {
+		b = append(b, ", number: none"...)
+	}
 	return append(b, '}')
 }
 

@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "a14485f94407cce85a9e4b2d8bc53956c6eaf9c4c3e41db9c2a1658c03e03432"
+const hash = "0d98583f603af9e5b0540d48df3dd5487ec6bbadbfe5c3154f2741fa68de9bd7"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -84,6 +84,29 @@ type Text15List struct {
 type Question struct {
 	Name Text15List
 	Kind uint16
+}
+
+// BytesUpTo30 is at most 30 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo30 struct {
+	Len  uint8
+	Data [30]byte
+}
+
+// NewBytesUpTo30 makes a BytesUpTo30; ok is false if s is longer than 30 bytes, and it is cut then.
+func NewBytesUpTo30(s string) (t BytesUpTo30, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo30) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Frame is a record.
+type Frame struct {
+	Kind   uint32
+	More   Optional[uint8]
+	Data   Optional[BytesUpTo30]
+	Number Optional[uint16]
 }
 
 // AttributeList is a list of at most 5. Items from Len on are zero.
@@ -329,6 +352,63 @@ func bytesUpTo3Of(s string) BytesUpTo3 {
 	return t
 }
 
+// BytesUpTo200 is at most 200 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo200 struct {
+	Len  uint8
+	Data [200]byte
+}
+
+// NewBytesUpTo200 makes a BytesUpTo200; ok is false if s is longer than 200 bytes, and it is cut then.
+func NewBytesUpTo200(s string) (t BytesUpTo200, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo200) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// BytesUpTo60 is at most 60 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo60 struct {
+	Len  uint8
+	Data [60]byte
+}
+
+// NewBytesUpTo60 makes a BytesUpTo60; ok is false if s is longer than 60 bytes, and it is cut then.
+func NewBytesUpTo60(s string) (t BytesUpTo60, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo60) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Uint16List2 is a list of at most 4. Items from Len on are zero.
+type Uint16List2 struct {
+	Len   uint8
+	Items [4]uint16
+}
+
+// Bytes3 is 3 bytes; with fewer it has no encoding. Bytes of Data from Len on are 0.
+type Bytes3 struct {
+	Len  uint8
+	Data [3]byte
+}
+
+// NewBytes3 makes a Bytes3; ok is false if s has not 3 bytes.
+func NewBytes3(s string) (t Bytes3, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) == len(t.Data)
+}
+
+// String returns the bytes.
+func (t Bytes3) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// FrameList is a list of at most 9. Items from Len on are zero.
+type FrameList struct {
+	Len   uint8
+	Items [9]Frame
+}
+
 // BytesUpTo6 is at most 6 bytes. Bytes of Data from Len on are 0.
 type BytesUpTo6 struct {
 	Len  uint8
@@ -432,6 +512,24 @@ func invalidBytes2List(v *Bytes2List) bool {
 	}
 	for i := range v.Items[:v.Len] {
 		if v.Items[i].Len > 2 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidUint16List2 reports whether some element is none of its type.
+func invalidUint16List2(v *Uint16List2) bool {
+	return int(v.Len) > len(v.Items)
+}
+
+// invalidFrameList reports whether some element is none of its type.
+func invalidFrameList(v *FrameList) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].More.Present && v.Items[i].More.Value > 20 || v.Items[i].Data.Present && v.Items[i].Data.Value.Len > 30 {
 			return true
 		}
 	}
