@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/machines/mqtt"
 	"github.com/parley-go/parley/machines/tftp"
 	"github.com/parley-go/parley/proptest/conform/sample/dns"
-	"github.com/parley-go/parley/proptest/conform/sample/mqtt"
 	"github.com/parley-go/parley/proptest/conform/sample/ntp"
 	"github.com/parley-go/parley/proptest/conform/sample/stun"
 	"pgregory.net/rapid"
@@ -19,8 +19,8 @@ import (
 
 // library are the formats of well-known protocols.
 var library = []Target{
-	{"specs/library/mqtt/spec.yaml", "reader", mqtt.NewReaderRunner,
-		adapt[mqtt.Reader, mqtt.Event], mqtt.DecodeMessage, mqtt.AppendMessage,
+	{"specs/library/mqtt/spec.yaml", "client", mqtt.NewClientRunner,
+		adapt[mqtt.Client, mqtt.ClientEvent], mqtt.DecodeMessage, mqtt.AppendMessage,
 		mqtt.FrameSize},
 	{"specs/library/ntp/spec.yaml", "reader", ntp.NewReaderRunner,
 		adapt[ntp.Reader, ntp.Event], ntp.DecodeMessage, ntp.AppendMessage,

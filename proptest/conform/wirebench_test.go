@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/parley-go/parley/proptest/conform/sample/mqtt"
+	"github.com/parley-go/parley/machines/mqtt"
 )
 
 var errPublish = errors.New("bad PUBLISH")

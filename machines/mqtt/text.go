@@ -77,10 +77,29 @@ func appendMessage(b []byte, m *Message) []byte {
 	return append(b, m.Kind.String()...)
 }
 
-// appendReader appends the machine's state, parameters, variables, timers and parts.
-func appendReader(b []byte, m *Reader) []byte {
+// appendClient appends the machine's state, parameters, variables, timers and parts.
+func appendClient(b []byte, m *Client) []byte {
 	b = append(b, m.State.String()...)
-	return b
+	b = wire.AppendInt(b, "{last: ", int64(m.Last))
+	b = wire.AppendWord(b, ", stage: ", m.Stage.String())
+	b = appendSent(append(b, ", sent: "...), &m.Sent)
+	b = appendIdList(append(b, ", held: "...), &m.Held)
+	b = wire.AppendInt(b, ", every: ", int64(m.Every))
+	b = wire.AppendBool(b, ", asked: ", m.Asked)
+	b = wire.AppendBool(b, ", ping: ", m.Ping)
+	return append(b, '}')
+}
+
+// appendBroker appends the machine's state, parameters, variables, timers and parts.
+func appendBroker(b []byte, m *Broker) []byte {
+	b = append(b, m.State.String()...)
+	b = wire.AppendBool(b, "{known: ", m.Known)
+	b = appendIdList2(append(b, ", got: "...), &m.Got)
+	b = wire.AppendWord(b, ", stage: ", m.Stage.String())
+	b = wire.AppendInt(b, ", next: ", int64(m.Next))
+	b = wire.AppendText(b, ", what: ", m.What.String(), int(m.What.Len) > len(m.What.Data))
+	b = wire.AppendWord(b, ", how: ", m.How.String())
+	return append(b, '}')
 }
 
 func appendWill(b []byte, v *Will) []byte {
@@ -125,8 +144,45 @@ func appendNameList(b []byte, v *NameList) []byte {
 	return append(b, ']')
 }
 
+func appendSent(b []byte, v *Sent) []byte {
+	b = wire.AppendText(b, "{topic: ", v.Topic.String(), int(v.Topic.Len) > len(v.Topic.Data))
+	b = wire.AppendText(b, ", message: ", v.Message.String(), int(v.Message.Len) > len(v.Message.Data))
+	b = wire.AppendWord(b, ", qos: ", v.Qos.String())
+	b = wire.AppendBool(b, ", retain: ", v.Retain)
+	b = wire.AppendInt(b, ", packet: ", int64(v.Packet))
+	return append(b, '}')
+}
+
+func appendIdList(b []byte, v *IdList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendInt(b, "", int64(v.Items[i]))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendIdList2(b []byte, v *IdList2) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendInt(b, "", int64(v.Items[i]))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
 func appendFilter(b []byte, v *Filter) []byte {
 	b = wire.AppendText(b, "{topic: ", v.Topic.String(), int(v.Topic.Len) > len(v.Topic.Data))
 	b = wire.AppendWord(b, ", qos: ", v.Qos.String())
 	return append(b, '}')
+}
+
+func readQos(s *wire.Scanner, v *Qos) {
+	*v = Qos(s.Word("atMostOnce", "atLeastOnce", "exactlyOnce"))
 }

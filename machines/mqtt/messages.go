@@ -55,8 +55,8 @@ type ConnectMessage struct {
 	Clean      bool
 	WillQos    Qos
 	WillRetain bool
-	KeepAlive  uint16
-	Client     Text23
+	KeepAlive  Seconds
+	Client     ClientId
 	Will       Optional[Will]
 	User       Optional[Name]
 	Password   Optional[Name]
@@ -75,7 +75,7 @@ type PublishMessage struct {
 	Retain  bool
 	Topic   Name
 	Packet  Optional[Id]
-	Message Text512
+	Message Payload
 }
 
 // PubackMessage are the fields of PUBACK.

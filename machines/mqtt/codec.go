@@ -271,7 +271,7 @@ func decodeConnect(b []byte, at int, m *ConnectMessage) wire.Error {
 	if len(b) < at+2 {
 		return wire.Error{Message: "CONNECT", Field: "keepAlive", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
-	m.KeepAlive = binary.BigEndian.Uint16(b[at:])
+	m.KeepAlive = Seconds(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if len(b) < at+2 {
 		return wire.Error{Message: "CONNECT", Field: "client", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
