@@ -40,8 +40,8 @@ it is shown. If neither is reached, the headline says for how many values the re
 
 --certificate writes the closed set of configurations; --verify has a small checker that shares nothing with the search verify it.
 
-Checks with faults, hostile instances, time or links that come up are of a sort that no proof is made for: they are not attempted, and the
-report says why. That changes the exit code only if no other check is there, or if --check names one.
+Checks with faults, time, links that come up, or several honest instances beside a hostile one are of a sort that no proof is made for: they
+are not attempted, and the report says why. That changes the exit code only if no other check is there, or if --check names one.
 
 Exit code 0: everything is proved (or violated, where the check expects that) that could be attempted. 1: a claim is violated, with a real
 run; a certificate is not accepted; a specification has errors. 2: a file cannot be read, wrong flags. 3: something is not established, or

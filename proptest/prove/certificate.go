@@ -34,6 +34,9 @@ func localLine(s *check.System, i int, b []byte) []int64 {
 	if started {
 		line[1] = 1
 	}
+	if inst := s.Check.Instances[i]; inst.IsHostile() { // nobody gives it commands
+		given = make([]int64, len(inst.Role.Commands))
+	}
 	return append(append(line, given...), v...)
 }
 

@@ -284,9 +284,9 @@ func (p *prover) words() []string {
 				"use at once, and nothing but equality is asked of them", max(p.r.Values, p.fewest()), p.r.Live))
 	}
 	assumptions := p.runs[len(p.runs)-1].Assumptions
-	if len(assumptions) > 0 {
-		assumptions = assumptions[1:] // the first tells of the capacity
-	}
+	assumptions = slices.DeleteFunc(slices.Clone(assumptions), func(text string) bool {
+		return strings.Contains(text, "under way in each direction") // it tells of the capacity
+	})
 	return append(append(out, channelWords(p.check.Channel)), assumptions...)
 }
 

@@ -43,6 +43,11 @@ func opaqueTypes(p *model.Protocol, c *model.Check) *opaque {
 		for _, ev := range inst.Role.Commands {
 			o.fresh = max(o.fresh, len(opaqueSlots(ev.Fields)))
 		}
+		for _, ev := range inst.Role.Events {
+			if ev.Kind == model.EventMessage && c.HasHostile() { // it may bring values that nobody has
+				o.fresh = max(o.fresh, len(opaqueSlots(ev.Message.Fields)))
+			}
+		}
 	}
 	for _, m := range core.Machines(roles...) {
 		o.machine(m)

@@ -93,7 +93,7 @@ func (v *verifier) expand() error {
 		for _, m := range v.own(i, local) {
 			can := v.allowed(i, m)
 			moves = moves || can == Yes
-			alone = alone || can == Yes && m.command == nil
+			alone = alone || can == Yes && m.command == nil && !m.forged
 			if can == No {
 				continue
 			}

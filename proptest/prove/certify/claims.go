@@ -38,7 +38,7 @@ func (v *verifier) claims(moves, alone bool) {
 	v.claimView()
 	final, empty := true, true
 	for i, value := range v.eval.Instances {
-		final = final && v.role(i).States[value[0]].Final
+		final = final && (v.check.Instances[i].IsHostile() || v.role(i).States[value[0]].Final)
 	}
 	for _, w := range v.words {
 		empty = empty && len(w) == 0

@@ -55,6 +55,7 @@ type move struct {
 	command     *model.Event // nil: nobody need ask for it
 	rule        *model.EnvRule
 	args        []int64
+	forged      bool // what a hostile instance sends arrives: it need not
 }
 
 type send struct{ channel, letter int }
@@ -109,9 +110,6 @@ func Beyond(c *model.Check) string {
 	switch {
 	case c.Faults != nil:
 		return "proofs are not made for a check with faults"
-	case c.HasHostile():
-		return "proofs are not made for a check with a hostile instance: what it sends is in no channel, so " +
-			"channels without a bound would change nothing"
 	case c.Time != nil:
 		return "proofs are not made for a check that counts time"
 	case c.Several():
@@ -138,7 +136,7 @@ func Beyond(c *model.Check) string {
 			return "proofs are not made for claims that count time"
 		}
 	}
-	return ""
+	return beyondHostile(c)
 }
 
 func (v *verifier) role(i int) *model.Machine { return v.check.Instances[i].Role }
@@ -163,6 +161,11 @@ func (v *verifier) begin() error {
 		local := make([]int64, 2+len(inst.Role.Commands), v.localSize(i))
 		local[0] = int64(i)
 		local = append(local, value...)
+		if inst.IsHostile() { // it stays as it is
+			local[1] = 1
+			v.initial = append(v.initial, v.id(v.localIDs, local))
+			continue
+		}
 		m := v.start(i, local)
 		if m.fault == "" && len(m.sends) == 0 && m.next >= 0 && slices.Equal(v.c.Locals[m.next][2:], local[2:]) {
 			v.initial = append(v.initial, m.next)
@@ -261,9 +264,12 @@ func (v *verifier) own(i, id int) []move {
 	var out []move
 	local := v.c.Locals[id]
 	commands := v.role(i).Commands
-	if local[1] == 0 {
+	switch {
+	case v.check.Instances[i].IsHostile():
+	case local[1] == 0:
 		out = []move{v.start(i, local)}
-	} else {
+	default:
+		out = v.forged(i, local)
 		for c, ev := range commands {
 			out = append(out, v.commands(i, local, c, ev)...)
 		}
@@ -391,6 +397,9 @@ func (v *verifier) take(i int, local []int64, ev interp.Event) (move, bool) {
 			m.fault = Fault
 		}
 		for _, k := range to {
+			if v.check.Instances[v.to[k]].IsHostile() {
+				continue // it is gone at once
+			}
 			m.sends = append(m.sends, send{k, v.id(v.letters, msg)})
 		}
 	}
