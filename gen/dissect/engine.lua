@@ -28,6 +28,7 @@ add("bytes", ProtoField.bytes(spec.name .. ".constant_bytes", "Constant"))
 add("head", ProtoField.bytes(spec.name .. ".bits", "Bits"))
 add("padding", ProtoField.bytes(spec.name .. ".padding", "Padding"))
 add("checksum", ProtoField.uint32(spec.name .. ".checksum", "Checksum (not verified)", base.HEX))
+add("sum", ProtoField.uint32(spec.name .. ".sum", "Checksum", base.HEX))
 add("sequence", ProtoField.uint32(spec.name .. ".sequence", "Sequence number"))
 
 local widths = { [8] = ProtoField.uint8, [16] = ProtoField.uint16, [24] = ProtoField.uint24, [32] = ProtoField.uint32, [64] = ProtoField.uint64 }
@@ -35,7 +36,7 @@ local widths = { [8] = ProtoField.uint8, [16] = ProtoField.uint16, [24] = ProtoF
 local signed_widths = { [8] = ProtoField.int8, [16] = ProtoField.int16, [24] = ProtoField.int24, [32] = ProtoField.int32, [64] = ProtoField.int64 }
 
 -- whole reports whether Wireshark reads the number of an item as the specification does.
-local function whole(item) return widths[item.bits] and not item.varint and not item.shift end
+local function whole(item) return widths[item.bits] and not item.varint and not item.shift and not item.xor end
 
 local function field_of(item, ...)
   local list = item.signed and signed_widths or widths
@@ -253,10 +254,55 @@ end
 local read = {}
 local function items(r, list, out)
   local begin = {}
+  r.begins = r.begins or {}
+  table.insert(r.begins, begin)
   for i, item in ipairs(list) do
     begin[i] = r.at
     read[item.k](r, item, out, begin)
   end
+  table.remove(r.begins)
+end
+
+-- Checksums. Each takes a text of bytes.
+local bxor = bit and bit.bxor or load("return function(a, b) return a ~ b end")()
+local function crc(poly)
+  local t = {}
+  for i = 0, 255 do
+    local c = i
+    for _ = 1, 8 do c = c % 2 == 1 and bxor(poly, math.floor(c / 2)) % 2 ^ 32 or math.floor(c / 2) end
+    t[i] = c
+  end
+  return function(s)
+    local c = 0xffffffff
+    for i = 1, #s do c = bxor(t[bxor(c % 256, s:byte(i)) % 256], math.floor(c / 256)) % 2 ^ 32 end
+    return 0xffffffff - c
+  end
+end
+local sums = { CRC32 = crc(0xedb88320), CRC32C = crc(0x82f63b78) }
+function sums.Adler32(s)
+  local a, b = 1, 0
+  for i = 1, #s do
+    a = (a + s:byte(i)) % 65521
+    b = (b + a) % 65521
+  end
+  return b * 65536 + a
+end
+function sums.Internet(s)
+  local n = 0
+  for i = 1, #s, 2 do n = n + s:byte(i) * 256 + (s:byte(i + 1) or 0) end
+  while n > 65535 do n = math.floor(n / 65536) + n % 65536 end
+  return 65535 - n
+end
+
+-- xored is what a number is before it is XORed.
+local function xored(r, v, item)
+  local wide = type(v) == "number" and UInt64.new(v % 2 ^ 32, math.floor(v / 2 ^ 32)) or v
+  wide = wide:bxor(UInt64.new(item.xor[1], item.xor[2]))
+  if item.xor_at > 0 then
+    local key = fixed(r.tvb(r.begin + item.xor_at - 1, item.bits / 8), item)
+    wide = wide:bxor(type(key) == "number" and UInt64.new(key % 2 ^ 32, math.floor(key / 2 ^ 32)) or key)
+  end
+  return type(v) == "number" and wide:tonumber() or wide
 end
 
 -- number_at reads the number of an item and goes behind it: a Lua number, what it was read from, and as it was read.
@@ -274,6 +320,7 @@ local function number_at(r, item, what)
   end
   local range = r.tvb(r.at, n)
   raw = raw or fixed(range, item)
+  if item.xor then raw = xored(r, raw, item) end
   r.at = r.at + n
   return plain_number(raw, item), range, raw
 end
@@ -305,6 +352,20 @@ function take_value(item, v, at, out, node)
   end
   keep(out, item, within(t, v, at, item.field))
   if t.k == "bool" and v > 1 then node:append_text(" (true)") end
+end
+
+function read.sum(r, item)
+  local at = r.at
+  local function place(a, otherwise)
+    if a[2] < 0 then return otherwise end
+    return r.begins[#r.begins - a[1]][a[2] + 1]
+  end
+  local v, range = number_at(r, item, "a checksum")
+  if item.ends and r.at ~= r.whole then wrong(r.at, "%d bytes behind the checksum", r.whole - r.at) end
+  local from, to = place(item.from, r.begin), place(item.to, at)
+  local want = sums[item.sum](to > from and r.tvb:raw(from, to - from) or "")
+  r.tree:add(f.sum, range, v % 2 ^ 32)
+  if v ~= want then wrong(at, "the checksum is %s, not %s", number(v), number(want)) end
 end
 
 function read.pad(r, item)
@@ -500,6 +561,11 @@ function read.text(r, item, out)
     shown = item.most
   end
   local text = shown > 0 and r.tvb:raw(at, shown) or ""
+  if item.xor_at > 0 then
+    local out = {}
+    for i = 1, #text do out[i] = string.char(bxor(text:byte(i), r.tvb(r.begin + item.xor_at - 2 + i, 1):uint())) end
+    text = table.concat(out)
+  end
   keep(out, item, text)
   r.tree:add(f[item], r.tvb(at, n + skip), text)
   r.at = at + n + skip
@@ -691,7 +757,7 @@ local function chosen(tvb, pinfo, at, total, m)
     local strange = spec.server and x.from ~= "" and
       (pinfo.dst_port == spec.port and x.from == spec.server or pinfo.src_port == spec.port and x.from ~= spec.server)
     if not strange then
-      local r = { tvb = tvb, at = at, begin = at, finish = at + total, tree = nobody, root = nobody, counts = {}, there = {} }
+      local r = { tvb = tvb, at = at, begin = at, finish = at + total, whole = at + total, tree = nobody, root = nobody, counts = {}, there = {} }
       local fine, err = pcall(read_frame, r, at, x, {})
       if fine then return x end
       if type(err) ~= "table" then error(err, 0) end
@@ -704,7 +770,7 @@ end
 local function frame(tvb, pinfo, tree, at, total, m)
   m = chosen(tvb, pinfo, at, total, m)
   local root = tree:add(proto, tvb(at, total))
-  local r = { tvb = tvb, at = at, begin = at, finish = at + total, tree = root, root = root, counts = {}, there = {} }
+  local r = { tvb = tvb, at = at, begin = at, finish = at + total, whole = at + total, tree = root, root = root, counts = {}, there = {} }
   local out = {}
   local fine, err = pcall(read_frame, r, at, m, out)
   if fine then

@@ -48,17 +48,17 @@ func quote(s string) string {
 func words(s string) string { return quote(strings.Join(strings.Fields(s), " ")) }
 
 func (w *writer) spec(p *model.Protocol, o Options) {
-	wire := p.Wire
+	form := p.Wire
 	w.block("local spec = {", "}", func() {
 		w.line("name = %s, title = %s,", quote(p.Name), quote(p.Name+" (Parley)"))
-		w.line("transport = %s, port = %d, typed = %t,", quote(o.Transport), o.Port, wire.TypeNumber() != nil)
+		w.line("transport = %s, port = %d, typed = %t,", quote(o.Transport), o.Port, form.TypeNumber() != nil)
 		if o.Server != "" {
 			w.line("server = %s,", quote(o.Server))
 		}
-		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", wire.Max, wire.HeaderLen,
-			wire.Surplus, wire.Lines, wire.ASCII)
+		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", form.Max, form.HeaderLen,
+			form.Surplus, form.Lines, form.ASCII)
 		w.block("header = {", "},", func() {
-			for _, item := range wire.Header {
+			for _, item := range form.Header {
 				w.header(item)
 			}
 		})
@@ -186,6 +186,9 @@ func (w *writer) item(item model.WireItem) {
 				w.bit(part.Item, it.Number, part.Shift, part.Bits)
 			}
 		})
+	case *model.WireSum:
+		w.line(`{ k = "sum", sum = %q, %s, from = { %d, %d }, to = { %d, %d }, ends = %t },`, it.Sum, number(it.Number),
+			it.From.Up, it.From.Index, it.To.Up, it.To.Index, it.Ends)
 	case *model.WirePad:
 		w.line(`{ k = "pad", bytes = %d },`, it.Bytes)
 	case *model.WireConst:
@@ -205,9 +208,9 @@ func (w *writer) item(item model.WireItem) {
 		} else if it.Count {
 			by = "counted"
 		}
-		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s%s, doc = %s },`,
+		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s%s, xor_at = %d, doc = %s },`,
 			quote(it.Field.Name), path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, quote(it.Field.Type.Charset),
-			behind(it.Behind), doc(it.Field))
+			behind(it.Behind), it.XorAt, doc(it.Field))
 	case *model.WireRun:
 		w.line(`{ k = "run", field = %s%s, bits = 64, byte = %d, type = %s, doc = %s },`, quote(it.Field.Name),
 			path(it.Field), it.Byte, typeOf(it.Field.Type), doc(it.Field))
@@ -291,6 +294,9 @@ func number(n model.Number) string {
 	out := fmt.Sprintf("bits = %d, little = %t", n.Bits, n.Little)
 	if n.Signed {
 		out += ", signed = true"
+	}
+	if n.Xor != 0 || n.XorAt > 0 {
+		out += fmt.Sprintf(", xor = { %d, %d }, xor_at = %d", n.Xor%(1<<32), n.Xor>>32, n.XorAt)
 	}
 	if n.Varint != model.Fixed {
 		form := map[model.Varint]string{model.LEB128: "leb128", model.QUIC: "quic"}

@@ -10,7 +10,9 @@ import (
 // decoder reads the items of a body; b is the whole frame.
 type decoder struct {
 	b      []byte
+	whole  int // bytes of the frame
 	at     int
+	begins [][]int // where items begin, of the lists of items that enclose each other
 	strs   *Strings
 	counts []textCount
 	err    wire.Error
@@ -39,6 +41,8 @@ func (d *decoder) need(field string, n int) bool {
 // names in errors: empty or `list.`.
 func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bool {
 	begin := make([]int, len(items))
+	d.begins = append(d.begins, begin)
+	defer func() { d.begins = d.begins[:len(d.begins)-1] }()
 	for i, item := range items {
 		begin[i] = d.at
 		ok := true
@@ -53,6 +57,8 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = d.constant(it)
 		case *model.WireLiteral:
 			ok = d.literal(it)
+		case *model.WireSum:
+			ok = d.sum(it)
 		case *model.WireBits:
 			ok = d.bits(it, slots, prefix)
 		case *model.WireAlign:
@@ -98,7 +104,7 @@ func (d *decoder) number(n model.Number, field string) (v uint64, size int, ok b
 			return 0, 0, false
 		}
 		size = n.Bits / 8
-		return extend(wire.Unsigned(rest[:size], n.Little), n), size, true
+		return extend(xored(wire.Unsigned(rest[:size], n.Little), n, d.b), n), size, true
 	}
 	switch {
 	case size == 0:
@@ -399,6 +405,10 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 	}
 	if i := wire.BadIn(it.Field.Type.Charset, text); i >= 0 {
 		return d.fail(field, d.at+i, wire.Charset, int64(text[i]), 0)
+	}
+	if it.XorAt > 0 {
+		text = bytes.Clone(text)
+		wire.XorBytes(text, d.b[it.XorAt-1:])
 	}
 	slots[0] = d.strs.Intern(text)
 	d.at += end

@@ -76,7 +76,10 @@ type encoder struct {
 	b    []byte
 	strs *Strings
 	last bool // the element of a list took the rest, so none can follow
-	err  wire.Error
+	// ended: there was a sum over the frame's length. begins is where items begin, as in a decoder.
+	ended  bool
+	begins [][]int
+	err    wire.Error
 }
 
 func (e *encoder) fail(field string, offset int, problem wire.Problem, value, limit int64) bool {
@@ -99,7 +102,7 @@ func (e *encoder) length(it *model.WireLength, at, less int) bool {
 }
 
 // number appends a number that fits.
-func (e *encoder) number(n model.Number, v uint64) { e.b = appendNumber(e.b, n, v) }
+func (e *encoder) number(n model.Number, v uint64) { e.b = appendNumber(e.b, n, xored(v, n, e.b)) }
 
 func appendNumber(b []byte, n model.Number, v uint64) []byte {
 	if n.Varint != model.Fixed && n.Signed {
@@ -157,6 +160,8 @@ func (e *encoder) bits(it *model.WireBits, slots []int64, prefix string) bool {
 
 func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bool {
 	begin := make([]int, len(items))
+	e.begins = append(e.begins, begin)
+	defer func() { e.begins = e.begins[:len(e.begins)-1] }()
 	for i, item := range items {
 		begin[i] = len(e.b)
 		ok := true
@@ -169,6 +174,8 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			e.number(it.Number, uint64(it.Value))
 		case *model.WireLiteral:
 			e.b = append(e.b, it.Bytes...)
+		case *model.WireSum:
+			e.sum(it)
 		case *model.WireBits:
 			ok = e.bits(it, slots, prefix)
 		case *model.WireAlign:
@@ -336,6 +343,9 @@ func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
 		return e.fail(field, len(e.b)+i, wire.Charset, int64(s[i]), 0)
 	}
 	e.b = append(e.b, s...)
+	if it.XorAt > 0 {
+		wire.XorBytes(e.b[len(e.b)-len(s):], e.b[it.XorAt-1:])
+	}
 	e.last = e.last || it.Rest
 	if it.Nul {
 		e.b = append(e.b, 0)

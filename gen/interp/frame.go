@@ -98,7 +98,7 @@ func leastFrame(w *model.Wire, m *model.Message) int {
 
 // decodeBody reads a frame as one message, whose body begins at a place.
 func decodeBody(p *model.Protocol, strs *Strings, b []byte, m *model.Message, body int) ([]int64, wire.Error) {
-	d := decoder{b: b, strs: strs}
+	d := decoder{b: b, whole: len(b), strs: strs}
 	d.err.Message = m.Name
 	slots := make([]int64, FieldSlots(m.Fields))
 	if !d.heads(m, slots) {

@@ -122,7 +122,7 @@ func (e *encoder) sized(it *model.WireSized, slots []int64, prefix string) bool 
 	e.b = append(e.b, make([]byte, least)...)
 	last := e.last
 	ok := e.items(it.Items, slots, prefix)
-	e.last = last
+	e.last = last || e.ended
 	return ok && e.length(&model.WireLength{Number: it.Number}, at, at+least)
 }
 

@@ -94,6 +94,10 @@ type Number struct {
 	// Signed numbers are in two's complement; those of varying length are zigzagged: 0, -1, 1, -2.
 	Signed bool
 	Varint Varint
+	// What is written is XORed with Xor, and with the bytes of the frame from XorAt - 1 on if that is
+	// not 0. Only fields of fixed sizes without a sign have either.
+	Xor   uint64
+	XorAt int
 	// Overlong is set if a number of varying length may have more bytes than it needs.
 	Overlong bool
 }
@@ -188,6 +192,19 @@ type (
 		WireBase
 		Little bool
 		Offset int
+	}
+	// WireSum is a sum of bytes before it, from one item's first byte to another's; when decoding, another
+	// is an error. Ends: the sum is over the frame's length, so the frame ends behind it; a length
+	// that stands there at LengthAt counts Less bytes fewer than the frame has.
+	WireSum struct {
+		WireBase
+		Number
+		Sum      Sum
+		From, To Anchor
+		Ends     bool
+		Length   Number
+		LengthAt int
+		Less     int
 	}
 	// WireSequence is a number that the link counts up with each frame of a sender; zero when
 	// encoding, not looked at when decoding. It stands in the header at Offset.
@@ -297,6 +314,7 @@ type (
 		// Behind is what comes after the rest, for which it leaves room.
 		Behind Behind
 		Whole  bool // always as many bytes as its type bounds
+		XorAt  int  // if not 0, XORed with the bytes of the frame from XorAt - 1 on
 		Cut    bool
 	}
 	// WireRun is bytes that are all Byte, as many as there are; the field, an integer, says how many.
@@ -316,6 +334,20 @@ type (
 		Field *Field
 	}
 )
+
+// Sum is a checksum, by the name that package wire of the runtime has for it.
+type Sum string
+
+const (
+	CRC32    Sum = "CRC32"
+	CRC32C   Sum = "CRC32C"
+	Adler32  Sum = "Adler32"
+	Internet Sum = "Internet"
+)
+
+// Anchor is where an item begins: Up is how many lists of items are left, from the innermost, to that
+// in which it is at Index. With an Index of -1 it is the beginning of the frame, or of the sum itself.
+type Anchor struct{ Up, Index int }
 
 // Behind is the size of the items that come after something that takes the rest: so many bytes, and
 // those of texts that were counted before.
@@ -375,6 +407,8 @@ func Extent(item WireItem) (least, most int) {
 	case *WireInt:
 		return number(it.Number)
 	case *WireConst:
+		return number(it.Number)
+	case *WireSum:
 		return number(it.Number)
 	case *WireCount:
 		return number(it.Number)

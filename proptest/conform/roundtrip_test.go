@@ -103,10 +103,22 @@ var vectors = []vector{
 	{"dns", "1234 8183 0001 0000 0000 0000 00 0002 0001",
 		`RESPONSE{ident: 4660, authoritative: false, truncated: false, wanted: true, available: true, code: noName, ` +
 			`questions: [{name: [], kind: 2, class: 1}]}`},
-	{"stun", "0101 001c 2112a442 b7e7a701bc34d686fa87dfae 8022 000b 7465737420766563746f72 00 " +
-		"0020 0008 0001a147e112a643",
-		`SUCCESS{key: 13251744054455359110, more: 4203208622, attributes: [{kind: software, value: "test vector"}, ` +
-			`{kind: xorMapped, value: "\x00\x01\xa1G\xe1\x12\xa6C"}]}`},
+	{"stun", "0001 0058 2112a442 b7e7a701bc34d686fa87dfae 8022 0010 5354554e207465737420636c69656e74 " +
+		"0024 0004 6e0001ff 8029 0008 932ff9b151263b36 0006 0009 6576746a3a68367659 202020 " +
+		"0008 0014 9aeaa70cbfd8cb56781ef2b5b2d3f249c1b571a2 8028 0004 e57a3bcf",
+		`REQUEST{key: 13251744054455359110, more: 4203208622, attributes: [{kind: 32802, … text: "STUN test client", … ` +
+			`{kind: 36, … priority: 1845494271, … {kind: 32809, … tie: 10605970187446795062, … ` +
+			`{kind: 6, … text: "evtj:h6vY", … {kind: 8, … integrity: "\x9a\xea\xa7\f\xbf… {kind: 32808, … value: none}]}`},
+	{"stun", "0101 003c 2112a442 b7e7a701bc34d686fa87dfae 8022 000b 7465737420766563746f72 20 " +
+		"0020 0008 0001a147e112a643 0008 0014 2b91f599fd9e90c38c7489f92af9ba53f06be7d7 8028 0004 c07d4c96",
+		`SUCCESS{… mapped: {family: ipv4, port: 32853, ip: "\xc0\x00\x02\x01"}, … {kind: 32808, … value: none}]}`},
+	{"stun", "0101 0048 2112a442 b7e7a701bc34d686fa87dfae 8022 000b 7465737420766563746f72 20 " +
+		"0020 0014 0002a1470113a9faa5d3f179bc25f4b5bed2b9d9 " +
+		"0008 0014 a382954e4be67bf11784c97c8292c275bfe3ed41 8028 0004 c8fb0b4c",
+		`SUCCESS{… mapped: {family: ipv6, port: 32853, ip: " \x01\r\xb8\x124Vx\x00\x11\"3DUfw"}, … ` +
+			`{kind: 32808, … value: none}]}`},
+	{"stun", "0111 0014 2112a442 b7e7a701bc34d686fa87dfae 0009 0010 00000401 556e617574686f72697a6564",
+		`FAILURE{… error: {class: 4, number: 1, reason: "Unauthorized"}, …}]}`},
 	{"tftp", "0001 66 00 6f63746574 00 626c6b73697a65 00 31343238 00",
 		`RRQ{name: "f", mode: "octet", options: [{name: "blksize", value: "1428"}]}`},
 	{"tftp", "0003 0001 616263", `DATA{block: 1, data: "abc"}`},
@@ -137,12 +149,19 @@ func TestVectors(t *testing.T) {
 			t.Errorf("%s: %v", v.text, werr)
 			continue
 		}
-		if got := string(interp.AppendMessage(nil, c.Strings, m, slots)); got != v.text {
+		text := string(interp.AppendMessage(nil, c.Strings, m, slots))
+		if got := text; !saysSo(got, v.text) {
 			t.Errorf("% x is\n%s, not\n%s", frame, got, v.text)
 		}
 		c.decoded(t, frame)
-		if again := c.encoded(t, m, slots); !bytes.Equal(again, frame) {
+		again := c.encoded(t, m, slots)
+		if !bytes.Equal(again, frame) && !c.Protocol.Wire.Loose(m) {
 			t.Errorf("%s is % x, not % x", v.text, again, frame)
+		}
+		// What is not looked at may be other than it was; all else is as before.
+		m2, slots2, werr := interp.DecodeFrame(c.Protocol, c.Strings, again)
+		if werr.Problem != 0 || string(interp.AppendMessage(nil, c.Strings, m2, slots2)) != text {
+			t.Errorf("%s is written as % x, %v", text, again, werr)
 		}
 		r := rand.New(rand.NewPCG(7, uint64(len(frame))))
 		for range 2000 {

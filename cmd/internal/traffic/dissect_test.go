@@ -119,7 +119,7 @@ func TestDissectorOfRandomFrames(t *testing.T) {
 		{"specs/masterserver/spec.yaml", "tcp"}, {"specs/setup/spec.yaml", "tcp"},
 		{"proptest/conform/testdata/kitchen/spec.yaml", "udp"}, {"specs/battle-end/frames.yaml", "udp"},
 		{"proptest/conform/testdata/parts/spec.yaml", "udp"}, {"specs/library/mqtt/spec.yaml", "tcp"},
-		{"specs/library/dns/spec.yaml", "udp"},
+		{"specs/library/dns/spec.yaml", "udp"}, {"specs/library/stun/spec.yaml", "udp"},
 		{"proptest/conform/testdata/numbers/spec.yaml", "udp"}, {"proptest/conform/testdata/numbers/spec.yaml", "tcp"},
 	} {
 		if !race.Some(i, 3) {

@@ -22,8 +22,10 @@ type layout struct {
 	counts  map[*model.Field]string
 	nested  int
 	regions int
-	last    bool   // nobody asks where the item at hand ends
-	took    string // when writing elements: the variable that notes that one took the rest
+	last    bool                  // nobody asks where the item at hand ends
+	begins  []map[int]gotree.Expr // where items begin, of the lists of items that enclose each other
+	list    string                // as took, also in regions within an element
+	took    string                // when writing elements: the variable that notes that one took the rest
 	rounds  []round
 }
 
@@ -174,12 +176,37 @@ func anchors(items []model.WireItem) map[int]bool {
 			used[a.Since] = true
 		}
 	}
+	summed(items, 0, used)
 	return used
+}
+
+// summed adds the items of a list at which sums begin or end; items are that list, or so many further in.
+func summed(items []model.WireItem, up int, used map[int]bool) {
+	for _, item := range items {
+		switch it := item.(type) {
+		case *model.WireSum:
+			for _, a := range []model.Anchor{it.From, it.To} {
+				if a.Up == up && a.Index >= 0 {
+					used[a.Index] = true
+				}
+			}
+		case *model.WireSized:
+			summed(it.Items, up+1, used)
+		case *model.WireIf:
+			summed(it.Items, up+1, used)
+		case *model.WireCase:
+			for _, b := range it.Branches {
+				summed(b.Items, up+1, used)
+			}
+		}
+	}
 }
 
 func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, prefix string) {
 	used := anchors(items)
 	begin := map[int]gotree.Expr{}
+	d.begins = append(d.begins, begin)
+	defer func() { d.begins = d.begins[:len(d.begins)-1] }()
 	for i, item := range items {
 		if used[i] {
 			begin[i] = d.at
@@ -205,6 +232,8 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 			d.t.P("if i := wire.Differs(b[$1:], $2); i >= 0 {\nreturn $3\n}", d.at, gotree.Str(it.Bytes),
 				literalError(d.message, d.at, it.Bytes))
 			d.advance(len(it.Bytes))
+		case *model.WireSum:
+			d.sum(it)
 		case *model.WireBits:
 			d.bits(it, of, names, prefix)
 		case *model.WireAlign:
@@ -547,6 +576,9 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 				gotree.X("int64(text[i])"), nil))
 		}
 		d.t.P("$1.Len = $2(copy($1.Data[:], text))", place, types.LenType(most))
+		if it.XorAt > 0 {
+			d.t.P("wire.XorBytes($1.Data[:$1.Len], b[$2:])", place, it.XorAt-1)
+		}
 		if !d.last {
 			d.t.P("at = end")
 		}

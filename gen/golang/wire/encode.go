@@ -30,6 +30,8 @@ var here = gotree.X("len(dst) - start")
 func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, prefix string) {
 	used := anchors(items)
 	begin := map[int]gotree.Expr{}
+	e.begins = append(e.begins, begin)
+	defer func() { e.begins = e.begins[:len(e.begins)-1] }()
 	for i, item := range items {
 		if used[i] {
 			begin[i] = gotree.Name{Name: fmt.Sprintf("since%d%d", e.nested, i)}
@@ -54,6 +56,8 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 			e.t.Add(appendNumber(it.Number, constOf(it)))
 		case *model.WireLiteral:
 			e.t.P("dst = append(dst, $1...)", gotree.Str(it.Bytes))
+		case *model.WireSum:
+			e.putSum(it)
 		case *model.WireBits:
 			e.putBits(it, of, names, prefix)
 		case *model.WireSized:
@@ -108,7 +112,7 @@ func (e *layout) putInt(it *model.WireInt, place gotree.Expr, field string) {
 // scalarOut composes the statements that append a scalar.
 func (e *layout) scalarOut(t *model.Type, it *model.WireInt, place gotree.Expr, field string) []gotree.Stmt {
 	checks, v := e.checked(t, it, place, field)
-	if it.Bits == 8 && it.Varint == model.Fixed && e.g.Typ(t, "").Name == "uint8" && gotree.Equal(v, place) {
+	if it.Number == (model.Number{Bits: 8}) && e.g.Typ(t, "").Name == "uint8" && gotree.Equal(v, place) {
 		return append(checks, appended(v))
 	}
 	return append(checks, appendNumber(it.Number, v))
@@ -310,10 +314,11 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 	if t.Kind != model.KindArray {
 		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:min(int($1.Len), $2)]", place, t.Cap)
 	}
-	before := e.took
-	e.took = ""
+	before, list := e.took, e.list
+	e.took, e.list = "", ""
 	if it.Last {
 		e.took = fmt.Sprintf("took%d", e.nested)
+		e.list = e.took
 		e.t.P("$1 := false", e.took)
 	}
 	round := e.inner(func() {
@@ -340,6 +345,7 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 			gotree.X("int64($1.Len)", place), gotree.Int(t.Cap)))
 	}
 	e.t.P("for i := range $1 {\n$2\n}", over, round)
+	e.list = list
 	if e.took = before; it.ToEnd && before != "" {
 		e.t.P("$1 = true", before)
 	}
@@ -406,6 +412,10 @@ func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
 		}
 	}
 	e.t.P("{\ntext := $1.Data[:min(int($1.Len), $2)]\n$3\n}", place, most, put)
+	if it.XorAt > 0 {
+		e.t.P("wire.XorBytes(dst[len(dst)-min(int($1.Len), $2):], dst[$3:])", place, most,
+			gotree.Plus(gotree.X("start"), int64(it.XorAt-1)))
+	}
 	if it.Rest && e.took != "" {
 		e.t.P("$1 = true", e.took)
 	}

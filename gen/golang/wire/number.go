@@ -25,23 +25,48 @@ func goInt(n model.Number) string {
 
 // readNumber composes the number of a fixed size at an offset of b; its type is goInt.
 func readNumber(n model.Number, at gotree.Expr) gotree.Expr {
+	if n.Xor != 0 || n.XorAt > 0 {
+		return xored(n, readNumber(plain(n), at), gotree.X("b"), gotree.Int(0))
+	}
 	if n.Signed {
 		n.Signed = false
 		return signed(readNumber(n, at), n.Bits)
 	}
+	return readFrom(gotree.X("b"), n, at)
+}
+
+func readFrom(b gotree.Expr, n model.Number, at gotree.Expr) gotree.Expr {
 	switch n.Bits {
 	case 8:
-		return gotree.X("b[$1]", at)
+		return gotree.X("$2[$1]", at, b)
 	case 16, 32, 64:
-		return gotree.X("$1.$2(b[$3:])", order(n.Little), "Uint"+strconv.Itoa(n.Bits), at)
+		return gotree.X("$1.$2($4[$3:])", order(n.Little), "Uint"+strconv.Itoa(n.Bits), at, b)
 	case 24:
 		second, third := gotree.Plus(at, 1), gotree.Plus(at, 2)
 		if n.Little {
-			return gotree.X("uint32(b[$1]) | uint32(b[$2])<<8 | uint32(b[$3])<<16", at, second, third)
+			return gotree.X("uint32($4[$1]) | uint32($4[$2])<<8 | uint32($4[$3])<<16", at, second, third, b)
 		}
-		return gotree.X("uint32(b[$1])<<16 | uint32(b[$2])<<8 | uint32(b[$3])", at, second, third)
+		return gotree.X("uint32($4[$1])<<16 | uint32($4[$2])<<8 | uint32($4[$3])", at, second, third, b)
 	}
-	return gotree.X("wire.Unsigned(b[$1:$2], $3)", at, gotree.Plus(at, int64(n.Bits/8)), n.Little)
+	return gotree.X("wire.Unsigned($4[$1:$2], $3)", at, gotree.Plus(at, int64(n.Bits/8)), n.Little, b)
+}
+
+// plain is a number without what it is XORed with.
+func plain(n model.Number) model.Number {
+	n.Xor, n.XorAt = 0, 0
+	return n
+}
+
+// xored composes a number XORed with what it says, of a frame that begins at a place of some bytes.
+func xored(n model.Number, v gotree.Expr, of, start gotree.Expr) gotree.Expr {
+	if n.Xor != 0 {
+		v = gotree.X("$1 ^ $2", v, n.Xor)
+	}
+	if n.XorAt > 0 {
+		at := gotree.Plus(start, int64(n.XorAt-1))
+		v = gotree.X("$1 ^ $2", v, readFrom(of, plain(n), at))
+	}
+	return v
 }
 
 // signed composes the signed number that the lowest bits of x are.
@@ -73,6 +98,10 @@ func appendNumber(n model.Number, v gotree.Expr) gotree.Stmt {
 			return gotree.S("dst = wire.AppendQUIC(dst, $1)", v)[0]
 		}
 		return gotree.S("dst = wire.AppendLEB128(dst, $1)", v)[0]
+	}
+	if n.Xor != 0 || n.XorAt > 0 {
+		v = xored(n, gotree.Conv(gotree.Name{Name: goInt(n)}, v), gotree.X("dst"), gotree.X("start"))
+		return appendNumber(plain(n), v)
 	}
 	if c, ok := gotree.Number(v); ok && n.Bits <= 32 { // a constant: its bytes
 		var parts []gotree.Expr

@@ -47,9 +47,18 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	if f.Type.Kind == model.KindOptional {
 		extra = []string{"none"}
 	}
-	form, ok := w.form(e.Value, extra...)
+	form, ok := w.form(e.Value, append(extra, "xor")...)
 	if !ok {
 		return nil
+	}
+	if e.Value.Kind == ast.Map && e.Value.Get("xor") != nil {
+		if w.inBits || form.Varint != model.Fixed || form.Signed {
+			w.r.Errorf("FSM076", e.Value.Entry("xor").Key.Span(), "only an unsigned number of whole bytes is XORed")
+			return nil
+		}
+		if !w.xor(e.Value, &form.Number) {
+			return nil
+		}
 	}
 	if form.Signed && t.Kind != model.KindInt {
 		w.r.Errorf("FSM073", form.n.Span(), "%s has no sign", types.Describe(t)).With("write an unsigned width")
@@ -115,10 +124,20 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 	}
 	as := e.Value
 	if as.Kind == ast.Map {
-		if !w.onlyKeys(as, []string{"as", "cut"}) {
+		if !w.onlyKeys(as, []string{"as", "cut", "xor"}) {
 			return nil
 		}
 		b.Cut = pass.IsTrue(as.Get("cut"))
+		if x := as.Get("xor"); x != nil {
+			if !f.Type.Binary || x.Kind != ast.Map {
+				w.r.Errorf("FSM076", x.Span(), "bytes are XORed with {at: 4}: the frame's bytes from there on")
+				return nil
+			}
+			var ok bool
+			if b.XorAt, ok = w.xorAt(x, f.Type.Cap); !ok {
+				return nil
+			}
+		}
 		as = as.Get("as")
 	}
 	form := ""

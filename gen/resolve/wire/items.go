@@ -37,7 +37,10 @@ type writer struct {
 	flagged map[string]bool // the optional fields of which something before says whether they are there
 	tail    *model.Field    // the optional field that is there if bytes remain; only such can follow
 	inBits  bool            // the items are parts of a number
-	varies  bool            // the size of what is before the items varies
+	ended   bool            // a sum over the frame's length ends the frame
+	outer   *writer         // of the items of which one has these, within the same message or element
+	frame   *model.Wire
+	varies  bool // the size of what is before the items varies
 	min     int64
 	max     int64
 }
@@ -80,6 +83,10 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 			continue
 		}
 		e := it.Entries[0]
+		if w.ended && e.Key.Text != "align" {
+			w.r.Errorf("FSM074", e.Key.Span(), "nothing can follow a checksum of the frame's beginning and length")
+			return out
+		}
 		after := w.rest
 		if after && w.behind == nil {
 			w.r.Errorf("FSM074", e.Key.Span(), "nothing can follow what takes the rest of the frame").
@@ -174,6 +181,7 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		if w.header {
 			return w.checksum(e, base)
 		}
+		return w.sum(e, base)
 	}
 	switch {
 	case word == "count" && rest != "":
@@ -195,9 +203,10 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	if w.noRecord(e, e.Key.Text) {
 		return nil
 	}
-	known := append([]string{"pad", "align", "const", "bits", "sized u16"}, w.known(e.Key.Text)...)
+	known := append([]string{"pad", "align", "const", "bits", "sized u16", "checksum"},
+		w.known(e.Key.Text)...)
 	if w.header {
-		known = append(known, "length", "body length", "rest length", "type", "sequence", "checksum")
+		known = append(known, "length", "body length", "rest length", "type", "sequence")
 	}
 	w.r.Errorf("FSM076", e.Key.Span(), "%s has no item or field %s", w.where, diag.Quote(e.Key.Text)).
 		With(diag.DidYouMean(e.Key.Text, known))

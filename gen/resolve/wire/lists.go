@@ -151,7 +151,7 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 		where = "an element of " + diag.Quote(name)
 	}
 	sub := newWriter(w.r, w.little, where, fields)
-	sub.nested, sub.varies = true, w.varies
+	sub.nested, sub.varies, sub.frame = true, w.varies, w.frame
 	if item.ToEnd {
 		sub.last = &item.Last
 	}
@@ -174,6 +174,7 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 	if before != w.r.Len() {
 		return false
 	}
+	w.ended = w.ended || sub.ended
 	if hasAddress(item.Items) && (item.Rows == 0 || w.nested || w.min != w.max) {
 		w.r.Errorf("FSM074", e.Key.Span(), "an address stands at a fixed place: in rows, behind items of fixed sizes")
 		return false
@@ -221,20 +222,6 @@ func hasText(items []model.WireItem) bool {
 		b, ok := it.(*model.WireBytes)
 		return ok && b.Nul
 	})
-}
-
-func hasAddress(items []model.WireItem) bool {
-	for _, it := range items {
-		switch it := it.(type) {
-		case *model.WireAddress:
-			return true
-		case *model.WireEach:
-			if hasAddress(it.Items) {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // completeRows reports fields of records that no column places, or that two columns do. It also

@@ -13,7 +13,7 @@ import (
 // record, and have places of their own.
 func (w *writer) within() *writer {
 	sub := *w
-	sub.names, sub.rest, sub.tail, sub.behind = map[string]int{}, false, nil, nil
+	sub.names, sub.rest, sub.tail, sub.behind, sub.outer = map[string]int{}, false, nil, nil, w
 	return &sub
 }
 
@@ -39,7 +39,7 @@ func (w *writer) sized(width string, e ast.Entry, base model.WireBase) model.Wir
 			sub.max-w.max)
 		return nil
 	}
-	w.min, w.max = sub.min, sub.max
+	w.min, w.max, w.ended = sub.min, sub.max, sub.ended
 	return &model.WireSized{WireBase: base, Number: n, Items: items}
 }
 
@@ -97,7 +97,7 @@ func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index i
 		}
 		it.After, w.tail = w.tail, f
 	}
-	w.max, w.rest = sub.max, sub.rest
+	w.max, w.rest, w.ended = sub.max, sub.rest, sub.ended
 	return it
 }
 
@@ -154,7 +154,7 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 	}
 	w.refer(e.Key, len(e.Key.Text)-len(name), tag)
 	it := &model.WireCase{WireBase: base, Tag: tag}
-	seen, all := map[int64]bool{}, false
+	seen, all, ended := map[int64]bool{}, false, false
 	least, most, rest := int64(1)<<40, w.max, false
 	placed := map[string]bool{}
 	for _, one := range e.Value.Items {
@@ -178,7 +178,7 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 		}
 		before := w.r.Len()
 		branch := model.WireBranch{Values: values, Else: len(values) == 0, Items: sub.items(b.Value)}
-		all = all || branch.Else
+		all, ended = all || branch.Else, ended || sub.ended
 		if before != w.r.Len() {
 			return nil
 		}
@@ -207,7 +207,7 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 			return nil
 		}
 	}
-	w.min, w.max, w.rest = min(least, most), most, rest
+	w.min, w.max, w.rest, w.ended = min(least, most), most, rest, ended
 	return it
 }
 

@@ -14,12 +14,6 @@ import (
 // Resolve resolves how messages are written as frames or lines. It returns those that nothing tells apart.
 func Resolve(t *types.Table) []Alike { return (&resolver{t, map[*model.Message]bool{}}).wire() }
 
-// resolver resolves the section `wire` and the layout of each message.
-type resolver struct {
-	*types.Table
-	bad map[*model.Message]bool // those whose items have errors
-}
-
 func (r *resolver) wire() (alike []Alike) {
 	n := r.Root.Get("wire")
 	if n == nil {
@@ -126,7 +120,7 @@ func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireT
 	}
 	ww := newWriter(r, little, "message "+diag.Quote(m.Name), m.Fields)
 	before := r.Len()
-	ww.varies = w.Varies
+	ww.varies, ww.frame = w.Varies, w
 	r.headFields(m, w.Header, hw.heads, ww)
 	if decl.Get("wire") == nil && len(m.Fields) > len(ww.placed) {
 		r.Errorf("FSM070", m.Span, "message %s has fields but no `wire`, so its bytes are unknown",
@@ -145,26 +139,4 @@ func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireT
 			diag.Quote(m.Name), ww.max, w.Max).
 			With("raise `max` under `wire`, or lower the bounds of its lists and texts")
 	}
-}
-
-// codeRange returns the least and the greatest number that a value of t has on the wire.
-func codeRange(t *model.Type) (lo, hi int64) {
-	switch t.Kind {
-	case model.KindBool:
-		return 0, 1
-	case model.KindEnum:
-		lo, hi = t.Codes[0], t.Codes[0]
-		for _, c := range t.Codes {
-			lo, hi = min(lo, c), max(hi, c)
-		}
-		return lo, hi
-	case model.KindOpaque:
-		if t.Bits == 64 {
-			return 0, 1<<63 - 1
-		}
-		return 0, 1<<t.Bits - 1
-	case model.KindSet: // bit i is set if value number i is in the set
-		return 0, 1<<t.Elem.Count() - 1
-	}
-	return t.Lo, t.Hi
 }

@@ -153,6 +153,8 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			l.number(it.Number, what)
 		case *model.WireChecksum:
 			l.number(model.Number{Bits: 32, Little: it.Little}, "CRC-32 of the frame")
+		case *model.WireSum:
+			l.number(it.Number, "checksum of bytes before it")
 		case *model.WireSequence:
 			l.number(it.Number, "counted up by the link")
 		case *model.WireAddress:

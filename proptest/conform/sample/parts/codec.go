@@ -50,6 +50,10 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessagePacket
 	case 11:
 		kind = MessageFrames
+	case 12:
+		kind = MessageXored
+	case 13:
+		kind = MessageSums
 	default:
 		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
@@ -79,6 +83,8 @@ var leastFrame = [...]uint16{
 	MessageEnd:        3,
 	MessagePacket:     11,
 	MessageFrames:     4,
+	MessageXored:      22,
+	MessageSums:       13,
 }
 
 // DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
@@ -129,6 +135,10 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		return decodePacket(b, &m.Packet)
 	case MessageFrames:
 		return decodeFrames(b, &m.Frames)
+	case MessageXored:
+		return decodeXored(b, &m.Xored)
+	case MessageSums:
+		return decodeSums(b, &m.Sums)
 	}
 	if len(b) > 3 {
 		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -209,7 +219,7 @@ func oneOfAsk(b []byte, m *Message, to string) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	if int(m.Kind) >= 14 {
+	if int(m.Kind) >= 16 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -240,6 +250,10 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodePacket(dst, start, &m.Packet)
 	case MessageFrames:
 		dst, e = encodeFrames(dst, start, &m.Frames)
+	case MessageXored:
+		dst, e = encodeXored(dst, start, &m.Xored)
+	case MessageSums:
+		dst, e = encodeSums(dst, start, &m.Sums)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -1624,6 +1638,275 @@ func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) 
 	return dst, wire.Error{}
 }
 
+func decodeXored(b []byte, m *XoredMessage) wire.Error {
+	m.A = b[3] ^ b[0]
+	m.B = binary.LittleEndian.Uint32(b[4:]) ^ 1398035790
+	if v := binary.BigEndian.Uint16(b[8:]) ^ 8466; v != 65535 {
+		m.C.Present = true
+		if v > 999 {
+			return wire.Error{Message: "XORED", Field: "c", Offset: 8, Problem: wire.Range, Value: int64(v), Limit: 999}
+		}
+		m.C.Value = v
+	}
+	m.E = b[10] ^ 255
+	m.F = binary.BigEndian.Uint64(b[11:]) ^ 1
+	m.G = uint32(b[19])<<16 | uint32(b[20])<<8 | uint32(b[21]) ^ 66051
+	at := 22
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 1 {
+			return wire.Error{Message: "XORED", Field: "d", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1}
+		}
+		m.D.Len = uint8(copy(m.D.Data[:], text))
+		wire.XorBytes(m.D.Data[:m.D.Len], b[0:])
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "XORED", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeXored(dst []byte, start int, m *XoredMessage) ([]byte, wire.Error) {
+	dst = append(dst, byte(uint8(m.A)^dst[start]))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(uint32(m.B)^1398035790))
+	if m.C.Present {
+		dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(m.C.Value)^8466))
+	} else {
+		dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(65535)^8466))
+	}
+	dst = append(dst, byte(uint8(m.E)^255))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(uint64(m.F)^1))
+	if m.G > 16777215 {
+		return dst, wire.Error{Message: "XORED", Field: "g", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.G), Limit: 16777215}
+	}
+	dst = append(dst, byte(uint32(uint32(m.G)^66051)>>16), byte(uint32(uint32(m.G)^66051)>>8), byte(uint32(uint32(m.G)^66051)))
+	{
+		text := m.D.Data[:min(int(m.D.Len), 1)]
+		dst = append(dst, text...)
+	}
+	wire.XorBytes(dst[len(dst)-min(int(m.D.Len), 1):], dst[start:])
+	return dst, wire.Error{}
+}
+
+func decodeSums(b []byte, m *SumsMessage) wire.Error {
+	m.A = binary.BigEndian.Uint16(b[3:])
+	{
+		got := uint64(binary.BigEndian.Uint16(b[5:]))
+		if want := wire.Internet.Of(b[3:5]); got != want {
+			return wire.Error{Message: "SUMS", Field: "checksum", Offset: 5, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+		}
+	}
+	at := 7
+	if len(b) < at+1 {
+		return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	size1 := uint64(b[at])
+	at++
+	if size1 > uint64(len(b)-at) {
+		return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+	}
+	{
+		b := b[:at+int(size1)]
+		{
+			text, end := b[at:], len(b)
+			if len(text) > 12 {
+				return wire.Error{Message: "SUMS", Field: "text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 12}
+			}
+			m.Text.Len = uint8(copy(m.Text.Data[:], text))
+			at = end
+		}
+		if len(b) > at {
+			return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+		}
+	}
+	since03 := at
+	if len(b) < at+1 {
+		return wire.Error{Message: "SUMS", Field: "b", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	m.B = b[at]
+	at++
+	if len(b) < at+4 {
+		return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	}
+	{
+		got := uint64(binary.LittleEndian.Uint32(b[at:]))
+		if want := wire.Adler32.Of(b[3:since03]); got != want {
+			return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+		}
+	}
+	at += 4
+	for len(b) > at {
+		i := int(m.List.Len)
+		if i == 4 {
+			return wire.Error{Message: "SUMS", Field: "list", Offset: at, Problem: wire.Count, Value: 5, Limit: 4}
+		}
+		m.List.Len++
+		e := &m.List.Items[i]
+		since10 := at
+		if len(b) < at+1 {
+			return wire.Error{Message: "SUMS", Field: "list.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		e.Kind = b[at]
+		at++
+		if len(b) < at+1 {
+			return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		size2 := uint64(b[at])
+		at++
+		if size2 > uint64(len(b)-at) {
+			return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size2, 1<<32))}
+		}
+		{
+			b := b[:at+int(size2)]
+			switch e.Kind {
+			case 1:
+				e.Data.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 9 {
+						return wire.Error{Message: "SUMS", Field: "list.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 9}
+					}
+					e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
+					at = end
+				}
+			case 2:
+				e.N.Present = true
+				if len(b) < at+2 {
+					return wire.Error{Message: "SUMS", Field: "list.n", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.N.Value = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				if len(b) < at+4 {
+					return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					got := uint64(binary.BigEndian.Uint32(b[at:]))
+					if want := wire.CRC32C.Of(b[since10:at]); got != want {
+						return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					}
+				}
+				at += 4
+			case 3:
+				if len(b) < at+4 {
+					return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					if n := int64(binary.BigEndian.Uint16(b[1:])) - 1; n != int64(at) {
+						return wire.Error{Message: "SUMS", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
+					}
+					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
+					if want := wire.CRC32.Of(b[0:since10]); got != want {
+						return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					}
+				}
+				at += 4
+			case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
+			}
+			if len(b) > at {
+				return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			}
+		}
+		if over := (at - since10) % 2; over != 0 {
+			at = min(at+2-over, len(b))
+		}
+	}
+	if len(b) > at {
+		return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, wire.Error) {
+	since00 := len(dst) - start
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.A))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(wire.Internet.Of(dst[start+since00:len(dst)])))
+	sizeAt1 := len(dst)
+	dst = append(dst, 0)
+	{
+		{
+			text := m.Text.Data[:min(int(m.Text.Len), 12)]
+			dst = append(dst, text...)
+		}
+	}
+	if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
+		return dst, wire.Error{Message: "SUMS", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+	}
+	{
+		n := len(dst) - sizeAt1 - 1
+		dst[sizeAt1] = byte(n)
+	}
+	since03 := len(dst) - start
+	dst = append(dst, m.B)
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(wire.Adler32.Of(dst[start+since00:start+since03])))
+	took1 := false
+	if int(m.List.Len) > 4 {
+		return dst, wire.Error{Message: "SUMS", Field: "list", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.List.Len), Limit: 4}
+	}
+	for i := range m.List.Items[:min(int(m.List.Len), 4)] {
+		if took1 {
+			return dst, wire.Error{Message: "SUMS", Field: "list", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.List.Len) - i)}
+		}
+		e := &m.List.Items[i]
+		since10 := len(dst) - start
+		dst = append(dst, e.Kind)
+		sizeAt2 := len(dst)
+		dst = append(dst, 0)
+		{
+			switch e.Kind {
+			case 1:
+				if !e.Data.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.N.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 9)]
+					dst = append(dst, text...)
+				}
+			case 2:
+				if e.Data.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.N.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.N.Value))
+				dst = binary.BigEndian.AppendUint32(dst, uint32(wire.CRC32C.Of(dst[start+since10:len(dst)])))
+			case 3:
+				if e.Data.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.N.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				binary.BigEndian.PutUint16(dst[start+1:], uint16(len(dst)-start+1))
+				took1 = true
+				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
+			case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
+				if e.Data.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.N.Present {
+					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+			}
+		}
+		if n := len(dst) - sizeAt2 - 1; uint64(n) > 255 {
+			return dst, wire.Error{Message: "SUMS", Offset: sizeAt2 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+		}
+		{
+			n := len(dst) - sizeAt2 - 1
+			dst[sizeAt2] = byte(n)
+		}
+		for (len(dst)-start-since10)%2 != 0 {
+			dst = append(dst, 0)
+		}
+	}
+	return dst, wire.Error{}
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAttributes: 1,
@@ -1640,6 +1923,8 @@ var messageIDs = [...]uint8{
 	MessageEnd:        9,
 	MessagePacket:     10,
 	MessageFrames:     11,
+	MessageXored:      12,
+	MessageSums:       13,
 }
 
 // kindCodes are the numbers of Kind on the wire.

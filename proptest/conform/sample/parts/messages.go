@@ -24,9 +24,11 @@ const (
 	MessageEnd
 	MessagePacket
 	MessageFrames
+	MessageXored
+	MessageSums
 )
 
-var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES"}
+var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -46,6 +48,8 @@ type Message struct {
 	Answer     AnswerMessage     // for MessageAnswer
 	Packet     PacketMessage     // for MessagePacket
 	Frames     FramesMessage     // for MessageFrames
+	Xored      XoredMessage      // for MessageXored
+	Sums       SumsMessage       // for MessageSums
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -134,4 +138,23 @@ type PacketMessage struct {
 type FramesMessage struct {
 	Frames FrameList
 	Behind uint8
+}
+
+// XoredMessage are the fields of XORED.
+type XoredMessage struct {
+	A uint8
+	B uint32
+	C Optional[uint16]
+	D BytesUpTo1
+	E uint8
+	F uint64
+	G uint32
+}
+
+// SumsMessage are the fields of SUMS.
+type SumsMessage struct {
+	A    uint16
+	Text BytesUpTo12
+	B    uint8
+	List SealedList
 }

@@ -27,9 +27,11 @@ const (
 	OtherReceiveEnd
 	OtherReceivePacket
 	OtherReceiveFrames
+	OtherReceiveXored
+	OtherReceiveSums
 )
 
-var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES"}
+var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS"}
 
 // String returns the name as the specification has it.
 func (v OtherEventKind) String() string { return fsm.Name(otherEventKindNames[:], int(v)) }
@@ -66,6 +68,10 @@ func (ev *OtherEvent) invalid() bool {
 		return ev.Message.Packet.Padding.Len > 200 || ev.Message.Packet.Payload.Len > 60 || invalidUint16List2(&ev.Message.Packet.Ids) || ev.Message.Packet.Mark.Len > 3 || ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9
 	case OtherReceiveFrames:
 		return invalidFrameList(&ev.Message.Frames.Frames)
+	case OtherReceiveXored:
+		return ev.Message.Xored.C.Present && ev.Message.Xored.C.Value > 999 || ev.Message.Xored.D.Len > 1 || ev.Message.Xored.G > 16777215
+	case OtherReceiveSums:
+		return ev.Message.Sums.Text.Len > 12 || invalidSealedList(&ev.Message.Sums.List)
 	}
 	return false
 }
@@ -113,6 +119,13 @@ func (ev *OtherEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9, "last", "1..9")
 	case OtherReceiveFrames:
 		why.Outside(invalidFrameList(&ev.Message.Frames.Frames), "frames", "a list of at most 9 of Frame")
+	case OtherReceiveXored:
+		why.Outside(ev.Message.Xored.C.Present && ev.Message.Xored.C.Value > 999, "c", "0..999")
+		why.Outside(ev.Message.Xored.D.Len > 1, "d", "bytes up to 1")
+		why.Outside(ev.Message.Xored.G > 16777215, "g", "0..16777215")
+	case OtherReceiveSums:
+		why.Outside(ev.Message.Sums.Text.Len > 12, "text", "bytes up to 12")
+		why.Outside(invalidSealedList(&ev.Message.Sums.List), "list", "a list of at most 4 of Sealed")
 	}
 }
 

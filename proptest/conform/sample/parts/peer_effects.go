@@ -27,11 +27,13 @@ const (
 	PeerReceiveEnd
 	PeerReceivePacket
 	PeerReceiveFrames
+	PeerReceiveXored
+	PeerReceiveSums
 	PeerCommandGo
 	PeerCommandPut
 )
 
-var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "go", "put"}
+var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "go", "put"}
 
 // String returns the name as the specification has it.
 func (v PeerEventKind) String() string { return fsm.Name(peerEventKindNames[:], int(v)) }
@@ -75,6 +77,10 @@ func (ev *PeerEvent) invalid() bool {
 		return ev.Message.Packet.Padding.Len > 200 || ev.Message.Packet.Payload.Len > 60 || invalidUint16List2(&ev.Message.Packet.Ids) || ev.Message.Packet.Mark.Len > 3 || ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9
 	case PeerReceiveFrames:
 		return invalidFrameList(&ev.Message.Frames.Frames)
+	case PeerReceiveXored:
+		return ev.Message.Xored.C.Present && ev.Message.Xored.C.Value > 999 || ev.Message.Xored.D.Len > 1 || ev.Message.Xored.G > 16777215
+	case PeerReceiveSums:
+		return ev.Message.Sums.Text.Len > 12 || invalidSealedList(&ev.Message.Sums.List)
 	case PeerCommandPut:
 		return ev.Put.Some.Len > 6 || ev.Put.Other.Present && ev.Put.Other.Value.Len > 4
 	}
@@ -124,6 +130,13 @@ func (ev *PeerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Packet.Last < 1 || ev.Message.Packet.Last > 9, "last", "1..9")
 	case PeerReceiveFrames:
 		why.Outside(invalidFrameList(&ev.Message.Frames.Frames), "frames", "a list of at most 9 of Frame")
+	case PeerReceiveXored:
+		why.Outside(ev.Message.Xored.C.Present && ev.Message.Xored.C.Value > 999, "c", "0..999")
+		why.Outside(ev.Message.Xored.D.Len > 1, "d", "bytes up to 1")
+		why.Outside(ev.Message.Xored.G > 16777215, "g", "0..16777215")
+	case PeerReceiveSums:
+		why.Outside(ev.Message.Sums.Text.Len > 12, "text", "bytes up to 12")
+		why.Outside(invalidSealedList(&ev.Message.Sums.List), "list", "a list of at most 4 of Sealed")
 	case PeerCommandPut:
 		why.Outside(ev.Put.Some.Len > 6, "some", "bytes up to 6")
 		why.Outside(ev.Put.Other.Present && ev.Put.Other.Value.Len > 4, "other", "bytes 4")

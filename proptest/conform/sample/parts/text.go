@@ -105,6 +105,25 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = appendFrameList(append(b, "FRAMES{frames: "...), &m.Frames.Frames)
 		b = wire.AppendInt(b, ", behind: ", int64(m.Frames.Behind))
 		return append(b, '}')
+	case MessageXored:
+		b = wire.AppendInt(b, "XORED{a: ", int64(m.Xored.A))
+		b = wire.AppendUint(b, ", b: ", uint64(m.Xored.B))
+		if m.Xored.C.Present {
+			b = wire.AppendInt(b, ", c: ", int64(m.Xored.C.Value))
+		} else {
+			b = append(b, ", c: none"...)
+		}
+		b = wire.AppendText(b, ", d: ", m.Xored.D.String(), int(m.Xored.D.Len) > len(m.Xored.D.Data))
+		b = wire.AppendInt(b, ", e: ", int64(m.Xored.E))
+		b = wire.AppendUint(b, ", f: ", uint64(m.Xored.F))
+		b = wire.AppendInt(b, ", g: ", int64(m.Xored.G))
+		return append(b, '}')
+	case MessageSums:
+		b = wire.AppendInt(b, "SUMS{a: ", int64(m.Sums.A))
+		b = wire.AppendText(b, ", text: ", m.Sums.Text.String(), int(m.Sums.Text.Len) > len(m.Sums.Text.Data))
+		b = wire.AppendInt(b, ", b: ", int64(m.Sums.B))
+		b = appendSealedList(append(b, ", list: "...), &m.Sums.List)
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }
@@ -215,6 +234,18 @@ func appendFrameList(b []byte, v *FrameList) []byte {
 	return append(b, ']')
 }
 
+func appendSealedList(b []byte, v *SealedList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = appendSealed(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
 func appendAttribute(b []byte, v *Attribute) []byte {
 	b = wire.AppendWord(b, "{kind: ", v.Kind.String())
 	if v.Name.Present {
@@ -252,6 +283,21 @@ func appendFrame(b []byte, v *Frame) []byte {
 		b = wire.AppendInt(b, ", number: ", int64(v.Number.Value))
 	} else {
 		b = append(b, ", number: none"...)
+	}
+	return append(b, '}')
+}
+
+func appendSealed(b []byte, v *Sealed) []byte {
+	b = wire.AppendInt(b, "{kind: ", int64(v.Kind))
+	if v.Data.Present {
+		b = wire.AppendText(b, ", data: ", v.Data.Value.String(), int(v.Data.Value.Len) > len(v.Data.Value.Data))
+	} else {
+		b = append(b, ", data: none"...)
+	}
+	if v.N.Present {
+		b = wire.AppendInt(b, ", n: ", int64(v.N.Value))
+	} else {
+		b = append(b, ", n: none"...)
 	}
 	return append(b, '}')
 }

@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "0d98583f603af9e5b0540d48df3dd5487ec6bbadbfe5c3154f2741fa68de9bd7"
+const hash = "be4d80e6b2ea5ddd16a7d685270c573c079167d8964e67e0a9fe2fdbaa05c173"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -84,6 +84,28 @@ type Text15List struct {
 type Question struct {
 	Name Text15List
 	Kind uint16
+}
+
+// BytesUpTo9 is at most 9 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo9 struct {
+	Len  uint8
+	Data [9]byte
+}
+
+// NewBytesUpTo9 makes a BytesUpTo9; ok is false if s is longer than 9 bytes, and it is cut then.
+func NewBytesUpTo9(s string) (t BytesUpTo9, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo9) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Sealed is a record.
+type Sealed struct {
+	Kind uint8
+	Data Optional[BytesUpTo9]
+	N    Optional[uint16]
 }
 
 // BytesUpTo30 is at most 30 bytes. Bytes of Data from Len on are 0.
@@ -271,21 +293,6 @@ type Bytes2List struct {
 	Items [3]Bytes2
 }
 
-// BytesUpTo9 is at most 9 bytes. Bytes of Data from Len on are 0.
-type BytesUpTo9 struct {
-	Len  uint8
-	Data [9]byte
-}
-
-// NewBytesUpTo9 makes a BytesUpTo9; ok is false if s is longer than 9 bytes, and it is cut then.
-func NewBytesUpTo9(s string) (t BytesUpTo9, ok bool) {
-	t.Len = uint8(copy(t.Data[:], s))
-	return t, len(s) <= len(t.Data)
-}
-
-// String returns the bytes.
-func (t BytesUpTo9) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
-
 // Text4 is a text of at most 4 bytes. Bytes of Data from Len on are 0.
 type Text4 struct {
 	Len  uint8
@@ -409,6 +416,42 @@ type FrameList struct {
 	Items [9]Frame
 }
 
+// BytesUpTo1 is at most 1 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo1 struct {
+	Len  uint8
+	Data [1]byte
+}
+
+// NewBytesUpTo1 makes a BytesUpTo1; ok is false if s is longer than 1 bytes, and it is cut then.
+func NewBytesUpTo1(s string) (t BytesUpTo1, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo1) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// BytesUpTo12 is at most 12 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo12 struct {
+	Len  uint8
+	Data [12]byte
+}
+
+// NewBytesUpTo12 makes a BytesUpTo12; ok is false if s is longer than 12 bytes, and it is cut then.
+func NewBytesUpTo12(s string) (t BytesUpTo12, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo12) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// SealedList is a list of at most 4. Items from Len on are zero.
+type SealedList struct {
+	Len   uint8
+	Items [4]Sealed
+}
+
 // BytesUpTo6 is at most 6 bytes. Bytes of Data from Len on are 0.
 type BytesUpTo6 struct {
 	Len  uint8
@@ -530,6 +573,19 @@ func invalidFrameList(v *FrameList) bool {
 	}
 	for i := range v.Items[:v.Len] {
 		if v.Items[i].More.Present && v.Items[i].More.Value > 20 || v.Items[i].Data.Present && v.Items[i].Data.Value.Len > 30 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidSealedList reports whether some element is none of its type.
+func invalidSealedList(v *SealedList) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Data.Present && v.Items[i].Data.Value.Len > 9 {
 			return true
 		}
 	}

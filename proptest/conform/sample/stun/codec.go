@@ -9,7 +9,7 @@ import (
 )
 
 // maxFrame is the largest frame in bytes.
-const maxFrame = 1500
+const maxFrame = 20000
 
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
@@ -141,43 +141,16 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	at := 20
 	for len(b) > at {
 		i := int(m.Attributes.Len)
-		if i == 10 {
-			return wire.Error{Message: "REQUEST", Field: "attributes", Offset: at, Problem: wire.Count, Value: 11, Limit: 10}
+		if i == 12 {
+			return wire.Error{Message: "REQUEST", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
 		e := &m.Attributes.Items[i]
+		since10 := at
 		if len(b) < at+2 {
 			return wire.Error{Message: "REQUEST", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		{
-			v := binary.BigEndian.Uint16(b[at:])
-			switch v {
-			case 1:
-				e.Kind = KindMapped
-			case 6:
-				e.Kind = KindUsername
-			case 8, 9, 10:
-				e.Kind = Kind(v - 6)
-			case 20:
-				e.Kind = KindRealm
-			case 21:
-				e.Kind = KindNonce
-			case 32:
-				e.Kind = KindXorMapped
-			case 36:
-				e.Kind = KindPriority
-			case 37:
-				e.Kind = KindCandidate
-			case 32802:
-				e.Kind = KindSoftware
-			case 32803:
-				e.Kind = KindAlternate
-			case 32808, 32809, 32810:
-				e.Kind = Kind(v - 32796)
-			default:
-				return wire.Error{Message: "REQUEST", Field: "attributes.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 32810}
-			}
-		}
+		e.Kind = binary.BigEndian.Uint16(b[at:])
 		at += 2
 		if len(b) < at+2 {
 			return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
@@ -189,13 +162,249 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 		}
 		{
 			b := b[:at+int(size1)]
-			{
-				text, end := b[at:], len(b)
-				if len(text) > 128 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
+			switch e.Kind {
+			case 1:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 				}
-				e.Value.Len = uint8(copy(e.Value.Data[:], text))
-				at = end
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 6:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 8:
+				e.Integrity.Present = true
+				{
+					if len(b) < at+20 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
+					}
+					end := at + 20
+					text := b[at:end]
+					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
+					at = end
+				}
+			case 9:
+				e.Error.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					word := binary.BigEndian.Uint32(b[at:])
+					{
+						v := uint8(word >> 8 & 7)
+						if v > 6 {
+							return wire.Error{Message: "REQUEST", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
+						}
+						if v < 3 {
+							return wire.Error{Message: "REQUEST", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+						}
+						e.Error.Value.Class = v
+					}
+					{
+						v := uint8(word & 255)
+						if v > 99 {
+							return wire.Error{Message: "REQUEST", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
+						}
+						e.Error.Value.Number = v
+					}
+				}
+				at += 4
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					if i := wire.BadUTF8(text); i >= 0 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
+					at = end
+				}
+			case 10:
+				e.Unknown.Present = true
+				for len(b) > at {
+					i4 := int(e.Unknown.Value.Len)
+					if i4 == 16 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
+					}
+					e.Unknown.Value.Len++
+					if len(b) < at+2 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+					}
+					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
+					at += 2
+				}
+			case 20:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 21:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32:
+				e.Mapped.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Mapped.Value.Family = FamilyIpv4
+				case 2:
+					e.Mapped.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "REQUEST", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
+					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
+					at = end
+				}
+			case 36:
+				e.Priority.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
+				at += 4
+			case 37:
+			case 32802:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32803:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 32808:
+				if len(b) < at+4 {
+					return wire.Error{Message: "REQUEST", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
+						return wire.Error{Message: "REQUEST", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
+					}
+					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
+					if want := wire.CRC32.Of(b[0:since10]); got != want {
+						return wire.Error{Message: "REQUEST", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					}
+				}
+				at += 4
+			case 32809:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			case 32810:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			default:
+				e.Value.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 256 {
+						return wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
+					}
+					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
+					at = end
+				}
 			}
 			if len(b) > at {
 				return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -214,21 +423,555 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
-	if int(m.Attributes.Len) > 10 {
-		return dst, wire.Error{Message: "REQUEST", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 10}
+	took1 := false
+	if int(m.Attributes.Len) > 12 {
+		return dst, wire.Error{Message: "REQUEST", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 12}
 	}
-	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 10)] {
-		e := &m.Attributes.Items[i]
-		if int(e.Kind) >= 15 {
-			return dst, wire.Error{Message: "REQUEST", Field: "attributes.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 14}
+	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 12)] {
+		if took1 {
+			return dst, wire.Error{Message: "REQUEST", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		dst = binary.BigEndian.AppendUint16(dst, uint16(kindCodes[e.Kind]))
+		e := &m.Attributes.Items[i]
+		since10 := len(dst) - start
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 		sizeAt1 := len(dst)
 		dst = append(dst, 0, 0)
 		{
-			{
-				text := e.Value.Data[:min(int(e.Value.Len), 128)]
-				dst = append(dst, text...)
+			switch e.Kind {
+			case 1:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 6:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 8:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
+					if len(text) < 20 {
+						return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+					}
+					dst = append(dst, text...)
+				}
+			case 9:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					word := uint32(0)
+					if e.Error.Value.Class > 7 {
+						return dst, wire.Error{Message: "REQUEST", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
+					}
+					word |= uint32(e.Error.Value.Class) << 8
+					word |= uint32(e.Error.Value.Number)
+					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
+				}
+				{
+					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
+					if i := wire.BadUTF8(text); i >= 0 {
+						return dst, wire.Error{Message: "REQUEST", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					dst = append(dst, text...)
+				}
+			case 10:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if int(e.Unknown.Value.Len) > 16 {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
+				}
+				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
+					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
+				}
+			case 20:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 21:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Mapped.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
+				{
+					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
+			case 36:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
+			case 37:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+			case 32802:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32803:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 32808:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
+				took1 = true
+				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
+			case 32809:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			case 32810:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			default:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Value.Present {
+					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				{
+					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
+					dst = append(dst, text...)
+				}
 			}
 		}
 		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
@@ -251,43 +994,16 @@ func decodeIndication(b []byte, m *IndicationMessage) wire.Error {
 	at := 20
 	for len(b) > at {
 		i := int(m.Attributes.Len)
-		if i == 10 {
-			return wire.Error{Message: "INDICATION", Field: "attributes", Offset: at, Problem: wire.Count, Value: 11, Limit: 10}
+		if i == 12 {
+			return wire.Error{Message: "INDICATION", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
 		e := &m.Attributes.Items[i]
+		since10 := at
 		if len(b) < at+2 {
 			return wire.Error{Message: "INDICATION", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		{
-			v := binary.BigEndian.Uint16(b[at:])
-			switch v {
-			case 1:
-				e.Kind = KindMapped
-			case 6:
-				e.Kind = KindUsername
-			case 8, 9, 10:
-				e.Kind = Kind(v - 6)
-			case 20:
-				e.Kind = KindRealm
-			case 21:
-				e.Kind = KindNonce
-			case 32:
-				e.Kind = KindXorMapped
-			case 36:
-				e.Kind = KindPriority
-			case 37:
-				e.Kind = KindCandidate
-			case 32802:
-				e.Kind = KindSoftware
-			case 32803:
-				e.Kind = KindAlternate
-			case 32808, 32809, 32810:
-				e.Kind = Kind(v - 32796)
-			default:
-				return wire.Error{Message: "INDICATION", Field: "attributes.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 32810}
-			}
-		}
+		e.Kind = binary.BigEndian.Uint16(b[at:])
 		at += 2
 		if len(b) < at+2 {
 			return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
@@ -299,13 +1015,249 @@ func decodeIndication(b []byte, m *IndicationMessage) wire.Error {
 		}
 		{
 			b := b[:at+int(size1)]
-			{
-				text, end := b[at:], len(b)
-				if len(text) > 128 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
+			switch e.Kind {
+			case 1:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 				}
-				e.Value.Len = uint8(copy(e.Value.Data[:], text))
-				at = end
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 6:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 8:
+				e.Integrity.Present = true
+				{
+					if len(b) < at+20 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
+					}
+					end := at + 20
+					text := b[at:end]
+					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
+					at = end
+				}
+			case 9:
+				e.Error.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					word := binary.BigEndian.Uint32(b[at:])
+					{
+						v := uint8(word >> 8 & 7)
+						if v > 6 {
+							return wire.Error{Message: "INDICATION", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
+						}
+						if v < 3 {
+							return wire.Error{Message: "INDICATION", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+						}
+						e.Error.Value.Class = v
+					}
+					{
+						v := uint8(word & 255)
+						if v > 99 {
+							return wire.Error{Message: "INDICATION", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
+						}
+						e.Error.Value.Number = v
+					}
+				}
+				at += 4
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					if i := wire.BadUTF8(text); i >= 0 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
+					at = end
+				}
+			case 10:
+				e.Unknown.Present = true
+				for len(b) > at {
+					i4 := int(e.Unknown.Value.Len)
+					if i4 == 16 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
+					}
+					e.Unknown.Value.Len++
+					if len(b) < at+2 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+					}
+					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
+					at += 2
+				}
+			case 20:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 21:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32:
+				e.Mapped.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Mapped.Value.Family = FamilyIpv4
+				case 2:
+					e.Mapped.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "INDICATION", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
+					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
+					at = end
+				}
+			case 36:
+				e.Priority.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
+				at += 4
+			case 37:
+			case 32802:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32803:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 32808:
+				if len(b) < at+4 {
+					return wire.Error{Message: "INDICATION", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
+						return wire.Error{Message: "INDICATION", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
+					}
+					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
+					if want := wire.CRC32.Of(b[0:since10]); got != want {
+						return wire.Error{Message: "INDICATION", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					}
+				}
+				at += 4
+			case 32809:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			case 32810:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			default:
+				e.Value.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 256 {
+						return wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
+					}
+					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
+					at = end
+				}
 			}
 			if len(b) > at {
 				return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -324,21 +1276,555 @@ func decodeIndication(b []byte, m *IndicationMessage) wire.Error {
 func encodeIndication(dst []byte, start int, m *IndicationMessage) ([]byte, wire.Error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
-	if int(m.Attributes.Len) > 10 {
-		return dst, wire.Error{Message: "INDICATION", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 10}
+	took1 := false
+	if int(m.Attributes.Len) > 12 {
+		return dst, wire.Error{Message: "INDICATION", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 12}
 	}
-	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 10)] {
-		e := &m.Attributes.Items[i]
-		if int(e.Kind) >= 15 {
-			return dst, wire.Error{Message: "INDICATION", Field: "attributes.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 14}
+	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 12)] {
+		if took1 {
+			return dst, wire.Error{Message: "INDICATION", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		dst = binary.BigEndian.AppendUint16(dst, uint16(kindCodes[e.Kind]))
+		e := &m.Attributes.Items[i]
+		since10 := len(dst) - start
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 		sizeAt1 := len(dst)
 		dst = append(dst, 0, 0)
 		{
-			{
-				text := e.Value.Data[:min(int(e.Value.Len), 128)]
-				dst = append(dst, text...)
+			switch e.Kind {
+			case 1:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 6:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 8:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
+					if len(text) < 20 {
+						return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+					}
+					dst = append(dst, text...)
+				}
+			case 9:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					word := uint32(0)
+					if e.Error.Value.Class > 7 {
+						return dst, wire.Error{Message: "INDICATION", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
+					}
+					word |= uint32(e.Error.Value.Class) << 8
+					word |= uint32(e.Error.Value.Number)
+					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
+				}
+				{
+					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
+					if i := wire.BadUTF8(text); i >= 0 {
+						return dst, wire.Error{Message: "INDICATION", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					dst = append(dst, text...)
+				}
+			case 10:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if int(e.Unknown.Value.Len) > 16 {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
+				}
+				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
+					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
+				}
+			case 20:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 21:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Mapped.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
+				{
+					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
+			case 36:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
+			case 37:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+			case 32802:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32803:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 32808:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
+				took1 = true
+				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
+			case 32809:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			case 32810:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			default:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Value.Present {
+					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				{
+					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
+					dst = append(dst, text...)
+				}
 			}
 		}
 		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
@@ -361,43 +1847,16 @@ func decodeSuccess(b []byte, m *SuccessMessage) wire.Error {
 	at := 20
 	for len(b) > at {
 		i := int(m.Attributes.Len)
-		if i == 10 {
-			return wire.Error{Message: "SUCCESS", Field: "attributes", Offset: at, Problem: wire.Count, Value: 11, Limit: 10}
+		if i == 12 {
+			return wire.Error{Message: "SUCCESS", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
 		e := &m.Attributes.Items[i]
+		since10 := at
 		if len(b) < at+2 {
 			return wire.Error{Message: "SUCCESS", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		{
-			v := binary.BigEndian.Uint16(b[at:])
-			switch v {
-			case 1:
-				e.Kind = KindMapped
-			case 6:
-				e.Kind = KindUsername
-			case 8, 9, 10:
-				e.Kind = Kind(v - 6)
-			case 20:
-				e.Kind = KindRealm
-			case 21:
-				e.Kind = KindNonce
-			case 32:
-				e.Kind = KindXorMapped
-			case 36:
-				e.Kind = KindPriority
-			case 37:
-				e.Kind = KindCandidate
-			case 32802:
-				e.Kind = KindSoftware
-			case 32803:
-				e.Kind = KindAlternate
-			case 32808, 32809, 32810:
-				e.Kind = Kind(v - 32796)
-			default:
-				return wire.Error{Message: "SUCCESS", Field: "attributes.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 32810}
-			}
-		}
+		e.Kind = binary.BigEndian.Uint16(b[at:])
 		at += 2
 		if len(b) < at+2 {
 			return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
@@ -409,13 +1868,249 @@ func decodeSuccess(b []byte, m *SuccessMessage) wire.Error {
 		}
 		{
 			b := b[:at+int(size1)]
-			{
-				text, end := b[at:], len(b)
-				if len(text) > 128 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
+			switch e.Kind {
+			case 1:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 				}
-				e.Value.Len = uint8(copy(e.Value.Data[:], text))
-				at = end
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 6:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 8:
+				e.Integrity.Present = true
+				{
+					if len(b) < at+20 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
+					}
+					end := at + 20
+					text := b[at:end]
+					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
+					at = end
+				}
+			case 9:
+				e.Error.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					word := binary.BigEndian.Uint32(b[at:])
+					{
+						v := uint8(word >> 8 & 7)
+						if v > 6 {
+							return wire.Error{Message: "SUCCESS", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
+						}
+						if v < 3 {
+							return wire.Error{Message: "SUCCESS", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+						}
+						e.Error.Value.Class = v
+					}
+					{
+						v := uint8(word & 255)
+						if v > 99 {
+							return wire.Error{Message: "SUCCESS", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
+						}
+						e.Error.Value.Number = v
+					}
+				}
+				at += 4
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					if i := wire.BadUTF8(text); i >= 0 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
+					at = end
+				}
+			case 10:
+				e.Unknown.Present = true
+				for len(b) > at {
+					i4 := int(e.Unknown.Value.Len)
+					if i4 == 16 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
+					}
+					e.Unknown.Value.Len++
+					if len(b) < at+2 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+					}
+					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
+					at += 2
+				}
+			case 20:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 21:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32:
+				e.Mapped.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Mapped.Value.Family = FamilyIpv4
+				case 2:
+					e.Mapped.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
+					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
+					at = end
+				}
+			case 36:
+				e.Priority.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
+				at += 4
+			case 37:
+			case 32802:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32803:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 32808:
+				if len(b) < at+4 {
+					return wire.Error{Message: "SUCCESS", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
+						return wire.Error{Message: "SUCCESS", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
+					}
+					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
+					if want := wire.CRC32.Of(b[0:since10]); got != want {
+						return wire.Error{Message: "SUCCESS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					}
+				}
+				at += 4
+			case 32809:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			case 32810:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			default:
+				e.Value.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 256 {
+						return wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
+					}
+					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
+					at = end
+				}
 			}
 			if len(b) > at {
 				return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -434,21 +2129,555 @@ func decodeSuccess(b []byte, m *SuccessMessage) wire.Error {
 func encodeSuccess(dst []byte, start int, m *SuccessMessage) ([]byte, wire.Error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
-	if int(m.Attributes.Len) > 10 {
-		return dst, wire.Error{Message: "SUCCESS", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 10}
+	took1 := false
+	if int(m.Attributes.Len) > 12 {
+		return dst, wire.Error{Message: "SUCCESS", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 12}
 	}
-	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 10)] {
-		e := &m.Attributes.Items[i]
-		if int(e.Kind) >= 15 {
-			return dst, wire.Error{Message: "SUCCESS", Field: "attributes.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 14}
+	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 12)] {
+		if took1 {
+			return dst, wire.Error{Message: "SUCCESS", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		dst = binary.BigEndian.AppendUint16(dst, uint16(kindCodes[e.Kind]))
+		e := &m.Attributes.Items[i]
+		since10 := len(dst) - start
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 		sizeAt1 := len(dst)
 		dst = append(dst, 0, 0)
 		{
-			{
-				text := e.Value.Data[:min(int(e.Value.Len), 128)]
-				dst = append(dst, text...)
+			switch e.Kind {
+			case 1:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 6:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 8:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
+					if len(text) < 20 {
+						return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+					}
+					dst = append(dst, text...)
+				}
+			case 9:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					word := uint32(0)
+					if e.Error.Value.Class > 7 {
+						return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
+					}
+					word |= uint32(e.Error.Value.Class) << 8
+					word |= uint32(e.Error.Value.Number)
+					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
+				}
+				{
+					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
+					if i := wire.BadUTF8(text); i >= 0 {
+						return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					dst = append(dst, text...)
+				}
+			case 10:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if int(e.Unknown.Value.Len) > 16 {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
+				}
+				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
+					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
+				}
+			case 20:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 21:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Mapped.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
+				{
+					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
+			case 36:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
+			case 37:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+			case 32802:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32803:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 32808:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
+				took1 = true
+				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
+			case 32809:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			case 32810:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			default:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Value.Present {
+					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				{
+					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
+					dst = append(dst, text...)
+				}
 			}
 		}
 		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
@@ -471,43 +2700,16 @@ func decodeFailure(b []byte, m *FailureMessage) wire.Error {
 	at := 20
 	for len(b) > at {
 		i := int(m.Attributes.Len)
-		if i == 10 {
-			return wire.Error{Message: "FAILURE", Field: "attributes", Offset: at, Problem: wire.Count, Value: 11, Limit: 10}
+		if i == 12 {
+			return wire.Error{Message: "FAILURE", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
 		e := &m.Attributes.Items[i]
+		since10 := at
 		if len(b) < at+2 {
 			return wire.Error{Message: "FAILURE", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
-		{
-			v := binary.BigEndian.Uint16(b[at:])
-			switch v {
-			case 1:
-				e.Kind = KindMapped
-			case 6:
-				e.Kind = KindUsername
-			case 8, 9, 10:
-				e.Kind = Kind(v - 6)
-			case 20:
-				e.Kind = KindRealm
-			case 21:
-				e.Kind = KindNonce
-			case 32:
-				e.Kind = KindXorMapped
-			case 36:
-				e.Kind = KindPriority
-			case 37:
-				e.Kind = KindCandidate
-			case 32802:
-				e.Kind = KindSoftware
-			case 32803:
-				e.Kind = KindAlternate
-			case 32808, 32809, 32810:
-				e.Kind = Kind(v - 32796)
-			default:
-				return wire.Error{Message: "FAILURE", Field: "attributes.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 32810}
-			}
-		}
+		e.Kind = binary.BigEndian.Uint16(b[at:])
 		at += 2
 		if len(b) < at+2 {
 			return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
@@ -519,13 +2721,249 @@ func decodeFailure(b []byte, m *FailureMessage) wire.Error {
 		}
 		{
 			b := b[:at+int(size1)]
-			{
-				text, end := b[at:], len(b)
-				if len(text) > 128 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
+			switch e.Kind {
+			case 1:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 				}
-				e.Value.Len = uint8(copy(e.Value.Data[:], text))
-				at = end
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 6:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 8:
+				e.Integrity.Present = true
+				{
+					if len(b) < at+20 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
+					}
+					end := at + 20
+					text := b[at:end]
+					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
+					at = end
+				}
+			case 9:
+				e.Error.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					word := binary.BigEndian.Uint32(b[at:])
+					{
+						v := uint8(word >> 8 & 7)
+						if v > 6 {
+							return wire.Error{Message: "FAILURE", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
+						}
+						if v < 3 {
+							return wire.Error{Message: "FAILURE", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+						}
+						e.Error.Value.Class = v
+					}
+					{
+						v := uint8(word & 255)
+						if v > 99 {
+							return wire.Error{Message: "FAILURE", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
+						}
+						e.Error.Value.Number = v
+					}
+				}
+				at += 4
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					if i := wire.BadUTF8(text); i >= 0 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
+					at = end
+				}
+			case 10:
+				e.Unknown.Present = true
+				for len(b) > at {
+					i4 := int(e.Unknown.Value.Len)
+					if i4 == 16 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
+					}
+					e.Unknown.Value.Len++
+					if len(b) < at+2 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+					}
+					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
+					at += 2
+				}
+			case 20:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 21:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32:
+				e.Mapped.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Mapped.Value.Family = FamilyIpv4
+				case 2:
+					e.Mapped.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "FAILURE", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
+					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
+					at = end
+				}
+			case 36:
+				e.Priority.Present = true
+				if len(b) < at+4 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
+				at += 4
+			case 37:
+			case 32802:
+				e.Text.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 763 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+					}
+					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+					at = end
+				}
+			case 32803:
+				e.Address.Present = true
+				if len(b) < at+1 {
+					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				at++
+				if len(b) < at+1 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+				}
+				switch b[at] {
+				case 1:
+					e.Address.Value.Family = FamilyIpv4
+				case 2:
+					e.Address.Value.Family = FamilyIpv6
+				default:
+					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+				}
+				at++
+				if len(b) < at+2 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+				}
+				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+				at += 2
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 16 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+					}
+					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+					at = end
+				}
+			case 32808:
+				if len(b) < at+4 {
+					return wire.Error{Message: "FAILURE", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+				}
+				{
+					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
+						return wire.Error{Message: "FAILURE", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
+					}
+					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
+					if want := wire.CRC32.Of(b[0:since10]); got != want {
+						return wire.Error{Message: "FAILURE", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					}
+				}
+				at += 4
+			case 32809:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			case 32810:
+				e.Tie.Present = true
+				if len(b) < at+8 {
+					return wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+				}
+				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+				at += 8
+			default:
+				e.Value.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 256 {
+						return wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
+					}
+					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
+					at = end
+				}
 			}
 			if len(b) > at {
 				return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -544,21 +2982,555 @@ func decodeFailure(b []byte, m *FailureMessage) wire.Error {
 func encodeFailure(dst []byte, start int, m *FailureMessage) ([]byte, wire.Error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
-	if int(m.Attributes.Len) > 10 {
-		return dst, wire.Error{Message: "FAILURE", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 10}
+	took1 := false
+	if int(m.Attributes.Len) > 12 {
+		return dst, wire.Error{Message: "FAILURE", Field: "attributes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Attributes.Len), Limit: 12}
 	}
-	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 10)] {
-		e := &m.Attributes.Items[i]
-		if int(e.Kind) >= 15 {
-			return dst, wire.Error{Message: "FAILURE", Field: "attributes.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 14}
+	for i := range m.Attributes.Items[:min(int(m.Attributes.Len), 12)] {
+		if took1 {
+			return dst, wire.Error{Message: "FAILURE", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		dst = binary.BigEndian.AppendUint16(dst, uint16(kindCodes[e.Kind]))
+		e := &m.Attributes.Items[i]
+		since10 := len(dst) - start
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 		sizeAt1 := len(dst)
 		dst = append(dst, 0, 0)
 		{
-			{
-				text := e.Value.Data[:min(int(e.Value.Len), 128)]
-				dst = append(dst, text...)
+			switch e.Kind {
+			case 1:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 6:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 8:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
+					if len(text) < 20 {
+						return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+					}
+					dst = append(dst, text...)
+				}
+			case 9:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					word := uint32(0)
+					if e.Error.Value.Class > 7 {
+						return dst, wire.Error{Message: "FAILURE", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
+					}
+					word |= uint32(e.Error.Value.Class) << 8
+					word |= uint32(e.Error.Value.Number)
+					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
+				}
+				{
+					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
+					if i := wire.BadUTF8(text); i >= 0 {
+						return dst, wire.Error{Message: "FAILURE", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+					}
+					dst = append(dst, text...)
+				}
+			case 10:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if int(e.Unknown.Value.Len) > 16 {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
+				}
+				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
+					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
+				}
+			case 20:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 21:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Mapped.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
+				{
+					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
+			case 36:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
+			case 37:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+			case 32802:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+					dst = append(dst, text...)
+				}
+			case 32803:
+				if !e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = append(dst, 0)
+				if int(e.Address.Value.Family) >= 2 {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+				}
+				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+				{
+					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+					dst = append(dst, text...)
+				}
+			case 32808:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
+				took1 = true
+				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
+			case 32809:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			case 32810:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+			default:
+				if e.Address.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Text.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Integrity.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Error.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Unknown.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Mapped.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Priority.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if e.Tie.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Value.Present {
+					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				{
+					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
+					dst = append(dst, text...)
+				}
 			}
 		}
 		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
@@ -583,5 +3555,5 @@ var messageIDs = [...]uint16{
 	MessageFailure:    273,
 }
 
-// kindCodes are the numbers of Kind on the wire.
-var kindCodes = [...]uint16{1, 6, 8, 9, 10, 20, 21, 32, 36, 37, 32802, 32803, 32808, 32809, 32810}
+// familyCodes are the numbers of Family on the wire.
+var familyCodes = [...]uint8{1, 2}

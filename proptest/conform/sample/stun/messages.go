@@ -10,10 +10,10 @@ type MessageKind uint8
 
 // The messages of the protocol.
 const (
-	MessageRequest MessageKind = iota
-	MessageIndication
-	MessageSuccess
-	MessageFailure
+	MessageRequest    MessageKind = iota // asks for the address
+	MessageIndication                    // is not answered
+	MessageSuccess                       // has the address
+	MessageFailure                       // says what went wrong
 )
 
 var messageKindNames = [...]string{"REQUEST", "INDICATION", "SUCCESS", "FAILURE"}
@@ -33,28 +33,28 @@ type Message struct {
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
 func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
-// RequestMessage are the fields of REQUEST.
+// RequestMessage are the fields of REQUEST. asks for the address.
 type RequestMessage struct {
 	Key        Key
 	More       Rest
 	Attributes AttributeList
 }
 
-// IndicationMessage are the fields of INDICATION.
+// IndicationMessage are the fields of INDICATION. is not answered.
 type IndicationMessage struct {
 	Key        Key
 	More       Rest
 	Attributes AttributeList
 }
 
-// SuccessMessage are the fields of SUCCESS.
+// SuccessMessage are the fields of SUCCESS. has the address.
 type SuccessMessage struct {
 	Key        Key
 	More       Rest
 	Attributes AttributeList
 }
 
-// FailureMessage are the fields of FAILURE.
+// FailureMessage are the fields of FAILURE. says what went wrong.
 type FailureMessage struct {
 	Key        Key
 	More       Rest

@@ -36,16 +36,16 @@ func (m *Reader) Step(ev *Event, fx *Effects) fsm.Result {
 	if m.State == StateOpen {
 		switch ev.Kind {
 		case ReceiveRequest:
-			// specs/library/stun/spec.yaml:21
+			// specs/library/stun/spec.yaml:134
 			return ignored(0)
 		case ReceiveIndication:
-			// specs/library/stun/spec.yaml:21
+			// specs/library/stun/spec.yaml:134
 			return ignored(1)
 		case ReceiveSuccess:
-			// specs/library/stun/spec.yaml:21
+			// specs/library/stun/spec.yaml:134
 			return ignored(2)
 		case ReceiveFailure:
-			// specs/library/stun/spec.yaml:21
+			// specs/library/stun/spec.yaml:134
 			return ignored(3)
 		}
 	}

@@ -10,13 +10,13 @@ type EventKind uint8
 
 // The events of Reader.
 const (
-	EventStart EventKind = iota // the machine begins
-	EventUp                     // the link to From came up
-	EventLost                   // the link to From was lost
-	ReceiveRequest
-	ReceiveIndication
-	ReceiveSuccess
-	ReceiveFailure
+	EventStart        EventKind = iota // the machine begins
+	EventUp                            // the link to From came up
+	EventLost                          // the link to From was lost
+	ReceiveRequest                     // asks for the address
+	ReceiveIndication                  // is not answered
+	ReceiveSuccess                     // has the address
+	ReceiveFailure                     // says what went wrong
 )
 
 var eventKindNames = [...]string{"start", "up", "lost", "REQUEST", "INDICATION", "SUCCESS", "FAILURE"}
@@ -50,13 +50,13 @@ func (ev *Event) invalid() bool {
 func (ev *Event) outside(why *fsm.Refusal) {
 	switch ev.Kind {
 	case ReceiveRequest:
-		why.Outside(invalidAttributeList(&ev.Message.Request.Attributes), "attributes", "a list of at most 10 of Attribute")
+		why.Outside(invalidAttributeList(&ev.Message.Request.Attributes), "attributes", "a list of at most 12 of Attribute")
 	case ReceiveIndication:
-		why.Outside(invalidAttributeList(&ev.Message.Indication.Attributes), "attributes", "a list of at most 10 of Attribute")
+		why.Outside(invalidAttributeList(&ev.Message.Indication.Attributes), "attributes", "a list of at most 12 of Attribute")
 	case ReceiveSuccess:
-		why.Outside(invalidAttributeList(&ev.Message.Success.Attributes), "attributes", "a list of at most 10 of Attribute")
+		why.Outside(invalidAttributeList(&ev.Message.Success.Attributes), "attributes", "a list of at most 12 of Attribute")
 	case ReceiveFailure:
-		why.Outside(invalidAttributeList(&ev.Message.Failure.Attributes), "attributes", "a list of at most 10 of Attribute")
+		why.Outside(invalidAttributeList(&ev.Message.Failure.Attributes), "attributes", "a list of at most 12 of Attribute")
 	}
 }
 

@@ -51,7 +51,77 @@ func appendAttributeList(b []byte, v *AttributeList) []byte {
 }
 
 func appendAttribute(b []byte, v *Attribute) []byte {
-	b = wire.AppendWord(b, "{kind: ", v.Kind.String())
-	b = wire.AppendText(b, ", value: ", v.Value.String(), int(v.Value.Len) > len(v.Value.Data))
+	b = wire.AppendInt(b, "{kind: ", int64(v.Kind))
+	if v.Address.Present {
+		b = appendAddress(append(b, ", address: "...), &v.Address.Value)
+	} else {
+		b = append(b, ", address: none"...)
+	}
+	if v.Mapped.Present {
+		b = appendAddress(append(b, ", mapped: "...), &v.Mapped.Value)
+	} else {
+		b = append(b, ", mapped: none"...)
+	}
+	if v.Text.Present {
+		b = wire.AppendText(b, ", text: ", v.Text.Value.String(), int(v.Text.Value.Len) > len(v.Text.Value.Data))
+	} else {
+		b = append(b, ", text: none"...)
+	}
+	if v.Integrity.Present {
+		b = wire.AppendText(b, ", integrity: ", v.Integrity.Value.String(), int(v.Integrity.Value.Len) > len(v.Integrity.Value.Data))
+	} else {
+		b = append(b, ", integrity: none"...)
+	}
+	if v.Error.Present {
+		b = appendError(append(b, ", error: "...), &v.Error.Value)
+	} else {
+		b = append(b, ", error: none"...)
+	}
+	if v.Unknown.Present {
+		b = appendNumbers(append(b, ", unknown: "...), &v.Unknown.Value)
+	} else {
+		b = append(b, ", unknown: none"...)
+	}
+	if v.Priority.Present {
+		b = wire.AppendUint(b, ", priority: ", uint64(v.Priority.Value))
+	} else {
+		b = append(b, ", priority: none"...)
+	}
+	if v.Tie.Present {
+		b = wire.AppendUint(b, ", tie: ", uint64(v.Tie.Value))
+	} else {
+		b = append(b, ", tie: none"...)
+	}
+	if v.Value.Present {
+		b = wire.AppendText(b, ", value: ", v.Value.Value.String(), int(v.Value.Value.Len) > len(v.Value.Value.Data))
+	} else {
+		b = append(b, ", value: none"...)
+	}
 	return append(b, '}')
+}
+
+func appendAddress(b []byte, v *Address) []byte {
+	b = wire.AppendWord(b, "{family: ", v.Family.String())
+	b = wire.AppendInt(b, ", port: ", int64(v.Port))
+	b = wire.AppendText(b, ", ip: ", v.Ip.String(), int(v.Ip.Len) > len(v.Ip.Data))
+	return append(b, '}')
+}
+
+func appendError(b []byte, v *Error) []byte {
+	b = wire.AppendInt(b, "{class: ", int64(v.Class))
+	b = wire.AppendInt(b, ", number: ", int64(v.Number))
+	b = wire.AppendText(b, ", reason: ", v.Reason.String(), int(v.Reason.Len) > len(v.Reason.Data))
+	return append(b, '}')
+}
+
+func appendNumbers(b []byte, v *Numbers) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendInt(b, "", int64(v.Items[i]))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
 }
