@@ -10,9 +10,9 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/machines/mqtt"
+	"github.com/parley-go/parley/machines/ntp"
 	"github.com/parley-go/parley/machines/tftp"
 	"github.com/parley-go/parley/proptest/conform/sample/dns"
-	"github.com/parley-go/parley/proptest/conform/sample/ntp"
 	"github.com/parley-go/parley/proptest/conform/sample/stun"
 	"pgregory.net/rapid"
 )
@@ -22,8 +22,8 @@ var library = []Target{
 	{"specs/library/mqtt/spec.yaml", "client", mqtt.NewClientRunner,
 		adapt[mqtt.Client, mqtt.ClientEvent], mqtt.DecodeMessage, mqtt.AppendMessage,
 		mqtt.FrameSize},
-	{"specs/library/ntp/spec.yaml", "reader", ntp.NewReaderRunner,
-		adapt[ntp.Reader, ntp.Event], ntp.DecodeMessage, ntp.AppendMessage,
+	{"specs/library/ntp/spec.yaml", "client", ntp.NewClientRunner,
+		adapt[ntp.Client, ntp.ClientEvent], ntp.DecodeMessage, ntp.AppendMessage,
 		ntp.FrameSize},
 	{"specs/library/dns/spec.yaml", "asker", dns.NewAskerRunner,
 		adapt[dns.Asker, dns.AskerEvent], dns.DecodeMessage, dns.AppendMessage,

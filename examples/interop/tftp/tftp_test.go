@@ -46,19 +46,10 @@ func server(t *testing.T) (address, folder string) {
 		t.Skip("in.tftpd runs as root alone")
 	}
 	folder = t.TempDir()
-	address = "127.0.0.1:" + daemon.Port(t)
+	port := daemon.Port(t)
+	address = "127.0.0.1:" + port
 	p := daemon.Start(t, path, "-L", "-a", address, "-c", "-p", "-u", "root", "-s", folder)
-	p.Await(t, func() error {
-		link, err := Dial(address)
-		if err != nil {
-			return err
-		}
-		err = Get(within(t), link, "nothing", io.Discard)
-		if err != nil && strings.HasPrefix(err.Error(), "error 1:") {
-			return nil // it has refused
-		}
-		return errors.New("no refusal")
-	})
+	p.Await(t, func() error { return daemon.Bound(port) })
 	return address, folder
 }
 

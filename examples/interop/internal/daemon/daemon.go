@@ -5,8 +5,12 @@ package daemon
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
 	"net"
+	"os"
 	"os/exec"
+	"strconv"
 	"sync"
 	"syscall"
 	"testing"
@@ -113,6 +117,20 @@ func Port(t testing.TB) string {
 	}
 	t.Fatal("no port is free")
 	return ""
+}
+
+// Bound reports as an error that nobody has bound a UDP port of 127.0.0.1 yet. It does not try the port, or
+// the program could not bind it at that moment.
+func Bound(port string) error {
+	n, err := strconv.Atoi(port)
+	if err != nil {
+		return err
+	}
+	table, err := os.ReadFile("/proc/net/udp")
+	if err != nil || bytes.Contains(table, fmt.Appendf(nil, " 0100007F:%04X ", n)) {
+		return nil // where there is no such file, the client asks again
+	}
+	return errors.New("nobody has bound the port")
 }
 
 // Run runs a program to its end and returns what it has printed.

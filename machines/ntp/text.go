@@ -40,8 +40,18 @@ func appendMessage(b []byte, m *Message) []byte {
 	return append(b, m.Kind.String()...)
 }
 
-// appendReader appends the machine's state, parameters, variables, timers and parts.
-func appendReader(b []byte, m *Reader) []byte {
+// appendClient appends the machine's state, parameters, variables, timers and parts.
+func appendClient(b []byte, m *Client) []byte {
 	b = append(b, m.State.String()...)
-	return b
+	b = wire.AppendUint(b, "{asked: ", uint64(m.Asked))
+	b = wire.AppendInt(b, ", reach: ", int64(m.Reach))
+	b = wire.AppendBool(b, ", wait: ", m.Wait)
+	return append(b, '}')
+}
+
+// appendServer appends the machine's state, parameters, variables, timers and parts.
+func appendServer(b []byte, m *Server) []byte {
+	b = append(b, m.State.String()...)
+	b = wire.AppendBool(b, "{tired: ", m.Tired)
+	return append(b, '}')
 }

@@ -128,7 +128,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 
 func decodePacket(b []byte, m *PacketMessage) wire.Error {
 	m.Leap = Leap(b[0] >> 6)
-	m.Version = b[0] >> 3 & 7
+	m.Version = Version(b[0] >> 3 & 7)
 	{
 		v := b[0] & 7
 		if v > 5 {
@@ -136,9 +136,9 @@ func decodePacket(b []byte, m *PacketMessage) wire.Error {
 		}
 		m.Mode = Mode(v)
 	}
-	m.Stratum = b[1]
-	m.Poll = int8(b[2])
-	m.Precision = int8(b[3])
+	m.Stratum = Stratum(b[1])
+	m.Poll = Poll(int8(b[2]))
+	m.Precision = Precision(int8(b[3]))
 	m.RootDelay = Short(binary.BigEndian.Uint32(b[4:]))
 	m.RootDispersion = Short(binary.BigEndian.Uint32(b[8:]))
 	m.Source = Short(binary.BigEndian.Uint32(b[12:]))
@@ -165,7 +165,7 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 		return dst, wire.Error{Message: "PACKET", Field: "mode", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Mode), Limit: 5}
 	}
 	dst[start] |= uint8(m.Mode)
-	dst = append(dst, m.Stratum, byte(m.Poll), byte(m.Precision))
+	dst = append(dst, byte(m.Stratum), byte(m.Poll), byte(m.Precision))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.RootDelay))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.RootDispersion))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Source))
@@ -178,7 +178,7 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 
 func decodeControl(b []byte, m *ControlMessage) wire.Error {
 	m.Leap = Leap(b[0] >> 6)
-	m.Version = b[0] >> 3 & 7
+	m.Version = Version(b[0] >> 3 & 7)
 	if v := b[0] & 7; v != 6 {
 		return wire.Error{Message: "CONTROL", Problem: wire.Mismatch, Value: int64(v), Limit: 6}
 	}
@@ -187,12 +187,12 @@ func decodeControl(b []byte, m *ControlMessage) wire.Error {
 		m.Response = word>>7 != 0
 		m.Error = word>>6&1 != 0
 		m.More = word>>5&1 != 0
-		m.Operation = word & 31
+		m.Operation = Operation(word & 31)
 	}
-	m.Sequence = binary.BigEndian.Uint16(b[2:])
-	m.Status = binary.BigEndian.Uint16(b[4:])
-	m.Association = binary.BigEndian.Uint16(b[6:])
-	m.Offset = binary.BigEndian.Uint16(b[8:])
+	m.Sequence = Number(binary.BigEndian.Uint16(b[2:]))
+	m.Status = Number(binary.BigEndian.Uint16(b[4:]))
+	m.Association = Number(binary.BigEndian.Uint16(b[6:]))
+	m.Offset = Number(binary.BigEndian.Uint16(b[8:]))
 	count1 := uint64(binary.BigEndian.Uint16(b[10:]))
 	at := 12
 	{

@@ -32,11 +32,11 @@ func (m *Message) String() string { return string(appendMessage(nil, m)) }
 // PacketMessage are the fields of PACKET.
 type PacketMessage struct {
 	Leap           Leap
-	Version        uint8
+	Version        Version
 	Mode           Mode
-	Stratum        uint8
-	Poll           int8
-	Precision      int8
+	Stratum        Stratum
+	Poll           Poll
+	Precision      Precision
 	RootDelay      Short
 	RootDispersion Short
 	Source         Short
@@ -49,14 +49,14 @@ type PacketMessage struct {
 // ControlMessage are the fields of CONTROL. mode 6.
 type ControlMessage struct {
 	Leap        Leap
-	Version     uint8
+	Version     Version
 	Response    bool
 	Error       bool
 	More        bool
-	Operation   uint8
-	Sequence    uint16
-	Status      uint16
-	Association uint16
-	Offset      uint16
-	Data        BytesUpTo468
+	Operation   Operation
+	Sequence    Number
+	Status      Number
+	Association Number
+	Offset      Number
+	Data        Words
 }
