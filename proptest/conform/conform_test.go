@@ -24,7 +24,7 @@ var maxSearched = map[bool]uint64{false: 1 << 9, true: 1 << 20}[race.Nightly() &
 const maxCrossed = 60
 
 // TestReachable compares the implementations at every local value that a check
-// reaches, with every event that can happen there: of every third check unless tests have all the time
+// reaches, with every event that can happen there: of every eighth check unless tests have all the time
 // they want. The values of a check with smaller domains or constants are carried to the full model.
 func TestReachable(t *testing.T) {
 	roles := map[string][]Target{}
@@ -46,7 +46,7 @@ func TestReachable(t *testing.T) {
 					t.Errorf("role %s of %s is not in the table of targets", inst.Role.Name, spec)
 				}
 			}
-			if checks++; !race.Some(checks, 3) {
+			if checks++; !race.Some(checks, 8) {
 				continue
 			}
 			t.Run(full.Name+"/"+c.Name, func(t *testing.T) {

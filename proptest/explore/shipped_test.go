@@ -40,7 +40,7 @@ func TestReachableOfShippedChecks(t *testing.T) {
 			if !slices.ContainsFunc(c.Claims, states) {
 				continue
 			}
-			if checks++; !race.Some(checks, 3) {
+			if checks++; !race.Some(checks, 6) {
 				continue
 			}
 			p, list := compile.Load(file, compile.Options{Check: c.Name})
@@ -84,7 +84,7 @@ func TestReachableOfShippedChecks(t *testing.T) {
 			}
 		}
 	}
-	if compared < race.Draws(3, 15) {
+	if compared < race.Draws(2, 15) {
 		t.Errorf("only %d checks were compared", compared)
 	}
 	t.Log(compared, "checks")

@@ -686,7 +686,7 @@ func bound(short, long uint64) uint64 {
 }
 
 // shippedChecks are the checks of all specifications, each compiled for itself: every one if many
-// configurations are compared, a third of them otherwise.
+// configurations are compared, one in eight otherwise.
 func shippedChecks(t *testing.T, visit func(name string, p *model.Protocol, c *model.Check)) {
 	files, err := filepath.Glob("../../../specs/*/*.yaml")
 	if err != nil || len(files) == 0 {
@@ -699,7 +699,7 @@ func shippedChecks(t *testing.T, visit func(name string, p *model.Protocol, c *m
 			t.Fatal(list)
 		}
 		for _, c := range full.Checks {
-			if n++; !race.Some(n, 3) && os.Getenv(configs) == "" {
+			if n++; !race.Some(n, 8) && os.Getenv(configs) == "" {
 				continue
 			}
 			p, _ := compile.Load(file, compile.Options{Check: c.Name})

@@ -21,7 +21,8 @@ func dialFrom(from, to string) (net.Conn, error) {
 }
 
 // flood has an address connect as fast as it can, nine at a time, until the test ends or stop is
-// called.
+// called. It waits until the server has seen the ninth, for a busy computer accepts connections when
+// they have been closed again.
 func flood(t *testing.T, from, to string) (stop func()) {
 	t.Helper()
 	c, err := dialFrom(from, to)
@@ -40,6 +41,11 @@ func flood(t *testing.T, from, to string) (stop func()) {
 					c.(*net.TCPConn).SetLinger(0) // no port is kept for a connection that has ended
 					held = append(held, c)
 				}
+			}
+			if len(held) > 0 {
+				last := held[len(held)-1]
+				last.SetReadDeadline(time.Now().Add(time.Second / 10)) // it may be let in
+				last.Read(make([]byte, 1))
 			}
 			for _, c := range held {
 				c.Close()
