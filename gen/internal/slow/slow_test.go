@@ -15,6 +15,7 @@ import (
 	"github.com/parley-go/parley/gen/internal/slow"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/types"
 	"github.com/parley-go/parley/runtime/fsm"
 	"pgregory.net/rapid"
 )
@@ -168,8 +169,12 @@ func (d *drawer) expr(t *model.Type, depth int) model.Expr {
 	case 0, 1:
 		return d.leaf(t)
 	case 2:
-		return &model.Call{ExprBase: d.base(t), Fn: model.FnIf,
-			Args: []model.Expr{d.expr(boolType, depth-1), d.expr(t, depth-1), d.expr(t, depth-1)}}
+		args := []model.Expr{d.expr(boolType, depth-1), d.expr(t, depth-1), d.expr(t, depth-1)}
+		if a, b := args[1].Type(), args[2].Type(); t.Kind == model.KindList || t.Kind == model.KindArray ||
+			t.Kind == model.KindOptional {
+			t = types.Common(types.Common(t, a), b)
+		}
+		return &model.Call{ExprBase: d.base(t), Fn: model.FnIf, Args: args}
 	case 3:
 		if t.Kind != model.KindOptional {
 			o := &model.Type{Kind: model.KindOptional, Elem: t}

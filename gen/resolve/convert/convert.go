@@ -101,12 +101,16 @@ func (s *Scope) CommonType(a, b model.Expr) *model.Type {
 		return types.Optional(t)
 	case types.IsNumber(t) && types.IsNumber(u):
 		return types.Int(min(t.Lo, u.Lo), max(t.Hi, u.Hi))
-	case t.Kind == model.KindOptional:
+	case (t.Kind == model.KindOptional) != (u.Kind == model.KindOptional):
+		if u.Kind == model.KindOptional {
+			t, u = u, t
+		}
+		if types.Compatible(t.Elem, u) && types.Common(t.Elem, u) != t.Elem {
+			return types.Optional(types.Common(t.Elem, u))
+		}
 		return t
-	case u.Kind == model.KindOptional:
-		return u
 	case types.Compatible(t, u):
-		return t
+		return types.Common(t, u)
 	}
 	return nil
 }

@@ -70,6 +70,27 @@ func Compatible(t, u *model.Type) bool {
 	return true
 }
 
+// Common returns the narrowest type that values of two compatible types have.
+func Common(t, u *model.Type) *model.Type {
+	if t == u {
+		return t
+	}
+	switch t.Kind {
+	case model.KindInt, model.KindNode:
+		if t.Lo <= u.Lo && u.Hi <= t.Hi {
+			return t
+		}
+		return Int(min(t.Lo, u.Lo), max(t.Hi, u.Hi))
+	case model.KindList, model.KindOptional, model.KindArray:
+		if elem := Common(t.Elem, u.Elem); elem != t.Elem {
+			c := *t
+			c.Name, c.Elem = "", elem
+			return &c
+		}
+	}
+	return t
+}
+
 // SameDomain reports whether two types have the same values.
 func SameDomain(t, u *model.Type) bool {
 	return t == u || t.Kind == u.Kind && t.Lo == u.Lo && t.Hi == u.Hi && slices.Equal(t.Names, u.Names)
