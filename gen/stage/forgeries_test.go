@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 )
@@ -75,7 +76,7 @@ func TestForgeries(t *testing.T) {
 		t.Fatal(list)
 	}
 	c := p.Checks[0]
-	all, left, err := stage.NewHostile(p, c).Forgeries(c.Instances[1], c.Instances[0])
+	all, left, err := stage.NewHostile(p, c, &interp.Strings{}).Forgeries(c.Instances[1], c.Instances[0])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,5 +103,49 @@ func TestForgeries(t *testing.T) {
 	}
 	if want := []string{"F with n only 0 6 7 8 99"}; !slices.Equal(left, want) {
 		t.Errorf("left out is %q, not %q", left, want)
+	}
+}
+
+// TestForgedTexts: beside the texts of the domain, those that machines name are sent, if the field takes them.
+func TestForgedTexts(t *testing.T) {
+	p, list := compile.Load("spec.yaml", compile.Options{Check: "pair", FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{
+		Data: []byte(`protocol: named
+types: {Name: text 4, Deep: {record: {name: Name, flag: bool}}}
+messages: {A: {fields: {x: Name}}, B: {fields: {x: Deep}}}
+roles:
+  peer:
+    vars: {long: text 20}
+    initial: idle
+    states:
+      idle:
+        A: [{when: "x == 'root'"}, {when: "long == 'administrator'"}, {when: "x == 'a'"}, {}]
+        B: {}
+  other: {commands: {go: }, initial: a, states: {a: {go: {send: "A{x: 'b'}"}}}}
+checks:
+  pair:
+    instances: {a: peer, b: other}
+    hostile: b
+    domains: {Name: 0..1}
+    claims: {rests: {always: a.idle}}
+`)}}})
+	if p == nil {
+		t.Fatal(list)
+	}
+	strs := &interp.Strings{}
+	strs.InternDomains(p)
+	c := p.Checks[0]
+	all, left, err := stage.NewHostile(p, c, strs).Forgeries(c.Instances[1], c.Instances[0])
+	if err != nil || len(left) > 0 {
+		t.Fatal(err, left)
+	}
+	var got []string
+	for _, f := range all {
+		got = append(got, string(interp.AppendMessage(nil, strs, f.Message, f.Slots)))
+	}
+	want := []string{`A{x: ""}`, `A{x: "a"}`, `A{x: "root"}`, `B{x: {name: "", flag: false}}`,
+		`B{x: {name: "", flag: true}}`, `B{x: {name: "a", flag: false}}`, `B{x: {name: "a", flag: true}}`,
+		`B{x: {name: "root", flag: false}}`, `B{x: {name: "root", flag: true}}`}
+	if !slices.Equal(got, want) {
+		t.Errorf("sent is %q", got)
 	}
 }

@@ -28,13 +28,16 @@ type Forgery struct {
 type Hostile struct {
 	protocol *model.Protocol
 	check    *model.Check
+	strs     *interp.Strings
 	plays    *talk      // how it would be if all kept to their roles
 	known    *knowledge // nil until it is asked for
 }
 
 // NewHostile is about the hostile instances of a check. What it needs it finds out once, when it is first
-// asked for that.
-func NewHostile(p *model.Protocol, c *model.Check) *Hostile { return &Hostile{protocol: p, check: c} }
+// asked for that. Texts that machines name are put among strs.
+func NewHostile(p *model.Protocol, c *model.Check, strs *interp.Strings) *Hostile {
+	return &Hostile{protocol: p, check: c, strs: strs}
+}
 
 // Forgeries lists what a hostile instance of the check can send to another: nothing, if by their roles
 // neither ever sends the other something. So a client of a server does not reach the others: it has no
@@ -51,7 +54,7 @@ func (x *Hostile) Forgeries(from, to *model.Instance) (list []Forgery, left []st
 	if x.known == nil {
 		x.known = known(x.check)
 	}
-	k, f := x.known, &forger{}
+	k, f := x.known, &forger{strs: x.strs, texts: x.known.texts}
 	for _, m := range x.protocol.Messages {
 		first := make([]int64, interp.FieldSlots(m.Fields))
 		all := &model.Type{Kind: model.KindRecord, Fields: m.Fields}
@@ -97,6 +100,7 @@ type knowledge struct {
 	// all are the numbers in their expressions. of are, by field of a message, those that the field is
 	// compared with, and others tells the fields that are used in another way, too.
 	all    []int64
+	texts  []string // that they name
 	of     map[field][]int64
 	others map[field]bool
 }
@@ -127,6 +131,9 @@ func known(c *model.Check) *knowledge {
 	for _, i := range c.Instances {
 		if !i.IsHostile() {
 			k.initially(i, fields)
+			for _, e := range i.Args {
+				k.look(core.Of(e), fields)
+			}
 		}
 	}
 	return k
@@ -231,8 +238,11 @@ func (k *knowledge) look(e core.Expr, fields map[*model.Local]field) {
 	core.Walk(e, func(e core.Expr) {
 		switch e := e.(type) {
 		case *core.Const:
-			if !e.IsText {
+			switch {
+			case !e.IsText:
 				k.all = append(k.all, e.Value-1, e.Value, e.Value+1)
+			case e.Text != "" && !slices.Contains(k.texts, e.Text):
+				k.texts = append(k.texts, e.Text)
 			}
 		case *core.Local:
 			if f, is := fields[e.Local]; is && !compared[e] {
@@ -272,6 +282,8 @@ type forger struct {
 	name    string   // of the field
 	numbers []int64  // that matter for it
 	some    []string // of what only some values were made
+	strs    *interp.Strings
+	texts   []string // that machines name
 	many    bool     // there are more than can be listed
 }
 
@@ -284,10 +296,12 @@ func (f *forger) only(format string, args ...any) {
 
 // values lists values of a type: all of them, if they are few.
 func (f *forger) values(t *model.Type) [][]int64 {
-	if t.Count() <= allOf {
+	if t.Count() <= allOf && (len(f.texts) == 0 || !hasText(t)) {
 		return every(t)
 	}
 	switch t.Kind {
+	case model.KindBytes:
+		return f.named(t)
 	case model.KindRecord:
 		out := [][]int64{{}}
 		for _, x := range t.Fields {
@@ -316,6 +330,28 @@ func (f *forger) values(t *model.Type) [][]int64 {
 		return out
 	}
 	return f.scalar(t)
+}
+
+// hasText reports whether a part of a type is a text or bytes.
+func hasText(t *model.Type) bool {
+	return t != nil && (t.Kind == model.KindBytes || hasText(t.Elem) ||
+		slices.ContainsFunc(t.Fields, func(x *model.Field) bool { return hasText(x.Type) }))
+}
+
+// named lists the texts of a domain, and beside them those that machines name.
+func (f *forger) named(t *model.Type) (out [][]int64) {
+	if t.Count() <= allOf {
+		out = every(t)
+	} else {
+		out = f.scalar(t)
+	}
+	for _, text := range f.texts {
+		v := []int64{f.strs.Intern([]byte(text))}
+		if len(text) <= t.Cap && !slices.ContainsFunc(out, func(o []int64) bool { return o[0] == v[0] }) {
+			out = append(out, v)
+		}
+	}
+	return out
 }
 
 // every lists all values of a type.

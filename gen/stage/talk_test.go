@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 )
@@ -83,7 +84,7 @@ func TestReach(t *testing.T) {
 		}
 		c := p.Checks[0]
 		s, a, b := c.Instances[0], c.Instances[1], c.Instances[2]
-		hostile := stage.NewHostile(p, c)
+		hostile := stage.NewHostile(p, c, &interp.Strings{})
 		for to, want := range map[*model.Instance]int{s: 1, b: x.want} {
 			if got, _, err := hostile.Forgeries(a, to); err != nil || len(got) != want {
 				t.Errorf("to %s: %d messages reach %s, not %d, %v", x.client, len(got), to.Name, want, err)

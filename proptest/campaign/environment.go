@@ -63,7 +63,7 @@ func (p *Player) environment() error {
 
 // hostile finds what hostile instances send.
 func (p *Player) hostile() error {
-	hostile := stage.NewHostile(p.claims.Protocol, p.check)
+	hostile := stage.NewHostile(p.claims.Protocol, p.check, p.stage.Strings)
 	for i, x := range p.parties {
 		x.forged = make([][]letter, len(p.parties))
 		if !p.check.Instances[i].IsHostile() {

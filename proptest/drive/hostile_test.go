@@ -28,7 +28,8 @@ type forgeries map[[2]int][]string
 
 // forgeriesOf lists what the hostile instances of a check can send.
 func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
-	list, hostile := forgeries{}, stage.NewHostile(p, c)
+	strs := &interp.Strings{}
+	list, hostile := forgeries{}, stage.NewHostile(p, c, strs)
 	for _, h := range c.Instances {
 		for _, to := range c.Instances {
 			if !h.IsHostile() || to.IsHostile() {
@@ -39,7 +40,7 @@ func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
 				return nil, err
 			}
 			for _, f := range all {
-				text := interp.AppendMessage(nil, &interp.Strings{}, f.Message, f.Slots)
+				text := interp.AppendMessage(nil, strs, f.Message, f.Slots)
 				list[[2]int{to.Index, h.Index}] = append(list[[2]int{to.Index, h.Index}], string(text))
 			}
 		}

@@ -70,11 +70,15 @@ func TestHostileLimits(t *testing.T) {
 			"sends only some values: n of KEY has too many; `domains` with 64 values or fewer"},
 		{"0..9", "lost: ignore", "{d: door, h: hand}", "!d.open", NotAttempted,
 			"a hostile instance ends links: role door"},
+		{"text 3", "OPEN: ignore", "{d: door, h: hand}", "!d.stuck", NotAttempted, "sends texts: n of KEY"},
 		{"0..9", "OPEN: ignore", "{d: door, h: hand, i: hand}", "!d.open", NotAttempted,
 			"several are honest beside a hostile instance: d and i"},
 	} {
 		text := strings.NewReplacer("WIDTH", c.width, "MORE", c.more, "INSTANCES", c.instances, "CLAIM",
 			"\""+c.claim+"\"").Replace(locked)
+		if strings.HasPrefix(c.width, "text") {
+			text = strings.NewReplacer("n == 5", "n == 'abc'", "n: 5", "n: 'abc'").Replace(text)
+		}
 		r, _ := proved(t, written(t, text), "stranger", Options{})
 		if text := r.Text(false); r.Verdict != c.verdict || !strings.Contains(text, c.want) {
 			t.Errorf("%+v:\n%s", c, text)

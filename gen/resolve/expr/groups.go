@@ -2,6 +2,9 @@ package expr
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -48,10 +51,20 @@ func (s *Resolver) instanceIndex(g *convert.Group, args []syntax.Node, at diag.S
 		}
 	}
 	if v < g.Lo || v > g.Hi {
-		s.Errorf("FSM029", args[0].Pos(), "%s has the instances %d to %d, not %d",
-			diag.Quote(g.Name), g.Lo, g.Hi, v).
-			With("give the group more instances, or name one that it has: with --set, too, there must be as many " +
-				"as each check names")
+		has := fmt.Sprintf("has the instances %d to %d", g.Lo, g.Hi)
+		if g.Lo == g.Hi {
+			has = fmt.Sprintf("has the instance %d alone", g.Lo)
+		}
+		hint := "give the group more instances, or name one that it has"
+		if len(s.Config.Consts) > 0 {
+			var set []string
+			for _, name := range slices.Sorted(maps.Keys(s.Config.Consts)) {
+				set = append(set, fmt.Sprintf("--set %s=%d", name, s.Config.Consts[name]))
+			}
+			hint = fmt.Sprintf("the group has so many with %s; this check names %s[%d], so take values with which "+
+				"the group has it", strings.Join(set, " "), g.Name, v)
+		}
+		s.Errorf("FSM029", args[0].Pos(), "%s %s, not %d", diag.Quote(g.Name), has, v).With(hint)
 		return nil
 	}
 	return g.All[v-g.Lo]

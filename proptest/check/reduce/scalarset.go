@@ -516,7 +516,7 @@ func (u *uses) restarts() {
 
 // forged looks at what hostile instances send: of some types not all values.
 func (u *uses) forged(p *model.Protocol) {
-	hostile := stage.NewHostile(p, u.check)
+	hostile := stage.NewHostile(p, u.check, &interp.Strings{})
 	for _, from := range u.check.Instances {
 		for _, to := range u.check.Instances {
 			if !from.IsHostile() || to.IsHostile() {

@@ -19,12 +19,13 @@ import (
 // applied). It fails if a command has too many arguments or an environment
 // rule cannot be turned into channel lengths.
 func New(p *model.Protocol, c *model.Check) (*Machines, error) {
-	s := &Machines{Protocol: p, Check: c, hostile: stage.NewHostile(p, c), Texts: &interp.Strings{},
+	s := &Machines{Protocol: p, Check: c, Texts: &interp.Strings{},
 		labels: map[string]uint32{}, Checks: explore.DefaultChecks}
 	if len(c.Instances) == 0 {
 		return nil, fmt.Errorf("%s: check %s has no instances", c.Span, c.Name)
 	}
 	s.Texts.InternDomains(s.Protocol)
+	s.hostile = stage.NewHostile(p, c, s.Texts)
 	s.System = &explore.System{Name: p.Name + " " + c.Name}
 	s.Rules = *stage.Rules(c)
 	s.channels()
