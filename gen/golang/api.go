@@ -22,9 +22,6 @@ func NewAPI(p *model.Protocol, o base.Options) (api *API, err error) {
 			api, err = nil, u
 		}
 	}()
-	if err := p.OneChannel("generated code"); err != nil {
-		return nil, err
-	}
 	g := types.New(model.WithDefaultWire(p), o)
 	g.Prepare()
 	return &API{g}, nil

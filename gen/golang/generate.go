@@ -32,9 +32,6 @@ func Generate(p *model.Protocol, o base.Options) (files map[string][]byte, err e
 			files, err = nil, u
 		}
 	}()
-	if err := p.OneChannel("generated code"); err != nil {
-		return nil, err
-	}
 	g := newFiles(types.New(model.WithDefaultWire(p), o))
 	if !token.IsIdentifier(g.O.Package) {
 		return nil, fmt.Errorf("%s: %q cannot name a Go package", g.O.Spec, g.O.Package)

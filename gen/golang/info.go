@@ -61,12 +61,36 @@ func (g *gen) info(f *jen.File, r *types.Machine) {
 	if p.Parties != fsm.DefaultParties {
 		elems = append(elems, gotree.Field("Parties", gotree.Int(p.Parties)))
 	}
+	news := p.News()
+	if p.Several() {
+		elems = append(elems, g.channels(news)...)
+	}
+	ch := p.Channels()[news]
 	elems = append(elems, gotree.Field("MaxFrame", gotree.X("maxFrame")),
 		gotree.Field("MaxEffects", gotree.Int(g.MaxEffects(r))),
-		gotree.Field("Ordered", flag(p.Channel.Ordered)), gotree.Field("Reliable",
-			flag(!p.Channel.Lossy)), gotree.Field("Duplicates", flag(p.Channel.Duplicates)))
+		gotree.Field("Ordered", flag(ch.Ordered)), gotree.Field("Reliable",
+			flag(!ch.Lossy)), gotree.Field("Duplicates", flag(ch.Duplicates)))
 	table(f, name, "", gotree.X("fsm.Info{\n$1,\n}", elems))
 	g.infoTables(f, r, legal)
+}
+
+// channels composes what tells the channels of a protocol with several.
+func (g *gen) channels(news int) []gotree.Elem {
+	var list, of []gotree.Expr
+	for _, c := range g.P.Channels() {
+		list = append(list, gotree.Composite{Elems: []gotree.Elem{gotree.Field("Name", gotree.Str(c.Name)),
+			gotree.Field("Ordered", flag(c.Ordered)), gotree.Field("Reliable", flag(!c.Lossy)),
+			gotree.Field("Duplicates", flag(c.Duplicates))}})
+	}
+	for _, m := range g.P.Messages {
+		of = append(of, gotree.Int(m.Channel))
+	}
+	return []gotree.Elem{
+		gotree.Field("Channels", gotree.Composite{Type: gotree.X("[]fsm.Channel"), Elems: gotree.Elems(list...),
+			Lines: true}),
+		gotree.Field("ChannelOf", gotree.Composite{Type: gotree.X("[]uint8"), Elems: gotree.Elems(of...)}),
+		gotree.Field("News", gotree.Int(news)),
+	}
 }
 
 // transitions composes the list of a machine's transitions.

@@ -18,7 +18,7 @@ import (
 var runnerMethods = []string{
 	"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Command", "Frame", "FrameSize", "Stream",
 	"Effects", "Effect", "Fired", "Refusal", "State", "Machine", "Step", "Event", "Message", "Report",
-	"AppendFrame", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
+	"AppendFrame", "FrameOn", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
 }
 
 // runnerFile composes the file that implements fsm.Runner for a role.
@@ -36,11 +36,18 @@ func (g *gen) runnerFile(r *types.Machine) *jen.File {
 		return jen.Id("_").Add(gotree.Code(gotree.X("fsm.$1", name))).Op("=").Add(gotree.Code(gotree.X("(*$1)(nil)",
 			r.Runner)))
 	}
-	f.Var().Defs(implements("Commander"), implements("Streamer"))
+	defs := []jen.Code{implements("Commander"), implements("Streamer")}
+	if g.P.Several() && firstMessage(r) != "" {
+		defs = append(defs, implements("Channeled"))
+	}
+	f.Var().Defs(defs...)
 	funcs(f, g.newRunner(r))
 	funcs(f, g.commandMethods(r))
 	funcs(f, g.commandText(r))
 	funcs(f, g.eventMethods(r))
+	if g.P.Several() && firstMessage(r) != "" {
+		funcs(f, []*gotree.Func{g.frameOn(r)})
+	}
 	funcs(f, g.effectAccess(r))
 	funcs(f, g.renderMethods(r))
 	g.handlers(f, r)
@@ -238,6 +245,31 @@ func (g *gen) timeout(r *types.Machine) *gotree.Func {
 }`, name, len(r.Alarms), set, first, r.Kind)
 }
 
+// decode composes the call that decodes a frame.
+func (g *gen) decode(r *types.Machine) gotree.Expr {
+	if g.P.Directed() {
+		return gotree.X("DecodeMessageTo($1, frame, &r.event.Message)", gotree.Str(r.M.Name))
+	}
+	return gotree.X("DecodeMessage(frame, &r.event.Message)")
+}
+
+// frameOn composes Channeled.FrameOn: as Runner.Frame, and the message has to be of that channel.
+func (g *gen) frameOn(r *types.Machine) *gotree.Func {
+	const doc = "FrameOn implements fsm.Channeled. The frame is decoded in place and not kept."
+	return method(r, doc, `FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
+	if err := $4; err != nil {
+		r.effects.reset(from)
+		return refused(fsm.NoTransition), err
+	}
+	if err := $5.On(int(r.event.Message.Kind), channel); err != nil {
+		r.effects.reset(from)
+		return refused(fsm.NoTransition), err
+	}
+	r.event.Kind, r.event.From = $2+$3(r.event.Message.Kind), from
+	return r.Machine.Step(&r.event, &r.effects), nil
+}`, firstMessage(r), r.Kind, g.decode(r), g.Table(r, "Info"))
+}
+
 // frameMethod composes Runner.Frame: decode, find the event of the message, step.
 func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 	const doc = "Frame implements fsm.Runner. The frame is decoded in place and not kept."
@@ -249,10 +281,6 @@ func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 				return refused(fsm.NoTransition), nil
 			}`)
 	}
-	decode := gotree.X("DecodeMessage(frame, &r.event.Message)")
-	if g.P.Directed() {
-		decode = gotree.X("DecodeMessageTo($1, frame, &r.event.Message)", gotree.Str(r.M.Name))
-	}
 	return method(r, doc, `Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
 	if err := $4; err != nil {
 		r.effects.reset(from)
@@ -260,7 +288,7 @@ func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 	}
 	r.event.Kind, r.event.From = $2+$3(r.event.Message.Kind), from
 	return r.Machine.Step(&r.event, &r.effects), nil
-}`, first, r.Kind, decode)
+}`, first, r.Kind, g.decode(r))
 }
 
 // firstMessage returns the constant for the event of the first message. Those of the others follow it,

@@ -109,6 +109,17 @@ func (p *Protocol) Channels() []Channel { return append([]Channel{p.Channel}, p.
 // Several reports whether the protocol has more than one channel.
 func (p *Protocol) Several() bool { return len(p.Beside) > 0 }
 
+// News is the place in Channels of the channel with which links come and go: the first that keeps order and loses
+// and copies nothing, or the first of all.
+func (p *Protocol) News() int {
+	for k, c := range p.Channels() {
+		if c.Ordered && !c.Lossy && !c.Duplicates {
+			return k
+		}
+	}
+	return 0
+}
+
 // OneChannel returns an error if the protocol has several channels: what cannot work with these says so.
 func (p *Protocol) OneChannel(what string) error {
 	if !p.Several() {

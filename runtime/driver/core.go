@@ -21,6 +21,14 @@ type Carrier interface {
 	Close(peer fsm.Peer, why *Error) error
 }
 
+// ChannelCarrier is a carrier for machines whose protocol has several channels.
+type ChannelCarrier interface {
+	Carrier
+	// SendOn is Send over the channel at a place in fsm.Info.Channels. An error that wraps ErrNoChannel says
+	// that nobody has given a link for it; the core reports it once for each channel.
+	SendOn(peer fsm.Peer, channel int, frame []byte) error
+}
+
 // Core runs one machine to completion, event by event, without a clock, a
 // goroutine or a socket: time is a parameter, frames go to a [Carrier]. It
 // keeps the timers and deferred messages and makes the records. A [Driver] runs a core on
@@ -29,8 +37,12 @@ type Carrier interface {
 // and counts from the moment of Start.
 type Core[R fsm.Runner] struct {
 	r        R
-	m        fsm.Runner   // r too: calling through an interface is cheaper than through a type parameter
-	streamer fsm.Streamer // r, if it is one
+	m        fsm.Runner    // r too: calling through an interface is cheaper than through a type parameter
+	streamer fsm.Streamer  // r, if it is one
+	several  fsm.Channeled // r, if its protocol has several channels; then the next three have a meaning
+	outs     ChannelCarrier
+	on       int    // the channel of the frame being handled
+	unfound  uint64 // channels for which it was reported that there is no link
 	size     func([]byte) (int, error)
 	info     *fsm.Info
 	o        Options[R]
@@ -58,6 +70,11 @@ func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 	o = o.withDefaults()
 	c := &Core[R]{r: r, m: r, info: r.Info(), o: o, out: out}
 	c.streamer, _ = c.m.(fsm.Streamer)
+	if len(c.info.Channels) > 0 {
+		c.several, _ = c.m.(fsm.Channeled)
+		c.outs, _ = out.(ChannelCarrier)
+		c.streamer = nil // it does not know which channel the bytes came over
+	}
 	c.size = c.m.FrameSize
 	c.held.max = c.info.Deferred
 	if c.held.max == 0 {
@@ -130,6 +147,10 @@ func (c *Core[R]) lost(now time.Duration, peer fsm.Peer, why error) {
 // did not refuse. It does not keep the frame.
 func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 	before := c.m.State()
+	if c.several != nil {
+		res, err := c.several.FrameOn(peer, c.on, frame)
+		return c.framed(now, peer, frame, before, res, err)
+	}
 	res, err := c.m.Frame(peer, frame)
 	return c.framed(now, peer, frame, before, res, err)
 }

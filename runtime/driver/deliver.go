@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -243,7 +244,12 @@ func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
 		c.lose(e)
 		return nil
 	}
-	if err := c.out.Send(peer, frame); err != nil {
+	if c.several != nil {
+		err = c.sendOn(i, peer, frame, transition)
+	} else {
+		err = c.out.Send(peer, frame)
+	}
+	if err != nil {
 		c.counters.SendsDropped++
 		c.unlinked(i, peer, transition, err)
 		return frame
@@ -251,6 +257,23 @@ func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
 	c.counters.FramesOut++
 	c.counters.BytesOut += uint64(len(frame))
 	return frame
+}
+
+// sendOn sends the frame of effect i over the channel of its message.
+func (c *Core[R]) sendOn(i int, peer fsm.Peer, frame []byte, transition uint16) error {
+	channel := int(c.info.ChannelOf[c.m.Effect(i).ID])
+	err := error(ErrNoChannel)
+	if c.outs != nil {
+		err = c.outs.SendOn(peer, channel, frame)
+	}
+	if errors.Is(err, ErrNoChannel) && c.unfound>>channel&1 == 0 {
+		c.unfound |= 1 << channel
+		e := c.newError(NoLink, peer, transition)
+		e.Event = string(c.m.AppendEffect(nil, i))
+		e.Cause = fmt.Errorf("%w %q", err, c.info.Channels[channel].Name)
+		c.report(e)
+	}
+	return err
 }
 
 // tell calls the handlers for the step that was just carried out.

@@ -14,6 +14,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -317,11 +318,32 @@ func (d *Driver[R]) stopped() bool {
 // the link from then on and closes it, also when Attach fails. A link that
 // promises less than the specification was checked for is refused with ErrLinkTooWeak.
 // A machine that sends as soon as it starts needs its links before Run.
+//
+// Of a protocol with several channels this is the link of Info().Channels[Info().News], with which the peer comes
+// and goes; see AttachOn.
 func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
-	err := suits(d.info, peer, link.Properties())
+	return d.attachTo(peer, d.info.News, link)
+}
+
+// AttachOn is Attach for the link of one channel of several. The machine hears up when the peer has a link for
+// each reliable channel, and lost when any link of one peer ends; then all its links are closed. A link for a
+// channel that loses messages may come later, such as one whose port was agreed over another channel:
+// until then what is sent over it is lost. What arrives there before up is lost, too.
+func (d *Driver[R]) AttachOn(peer fsm.Peer, channel string, link transport.Link) error {
+	k := slices.IndexFunc(d.info.Channels, func(c fsm.Channel) bool { return c.Name == channel })
+	if k < 0 {
+		link.Abort()
+		return fmt.Errorf("%s.%s has no channel %q", d.info.Protocol, d.info.Role, channel)
+	}
+	return d.attachTo(peer, k, link)
+}
+
+func (d *Driver[R]) attachTo(peer fsm.Peer, channel int, link transport.Link) error {
+	err := suits(d.info, peer, channel, link.Properties())
 	var s *slot
 	if err == nil {
 		s = newSlot(d.info, d.core.r, d.o.ReceiveBuffer, peer, link)
+		s.channel = channel
 		err = d.post(item[R]{join: s})
 	}
 	if err == nil && d.stopped() && !s.taken.Load() {
@@ -336,7 +358,12 @@ func (d *Driver[R]) Attach(peer fsm.Peer, link transport.Link) error {
 var errManyStreams = errors.New("the link carries a stream for each of several peers: give it to a Host")
 
 // suits reports why a link cannot be used for a machine, nil if it can.
-func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
+func suits(info *fsm.Info, peer fsm.Peer, channel int, p transport.Properties) error {
+	want, how := fsm.Channel{Ordered: info.Ordered, Reliable: info.Reliable, Duplicates: info.Duplicates}, "channel"
+	if len(info.Channels) > 0 {
+		want = info.Channels[channel]
+		how = "channels: {" + want.Name
+	}
 	if p.Stream && p.Peers > 0 {
 		return errManyStreams
 	}
@@ -348,17 +375,17 @@ func suits(info *fsm.Info, peer fsm.Peer, p transport.Properties) error {
 			peer, info.Protocol, parties-1)
 	}
 	var lacks []string
-	if info.Ordered && !p.Ordered {
+	if want.Ordered && !p.Ordered {
 		lacks = append(lacks, "ordered delivery")
 	}
-	if info.Reliable && !p.Reliable {
+	if want.Reliable && !p.Reliable {
 		lacks = append(lacks, "reliable delivery")
 	}
-	if !info.Duplicates && p.Duplicating {
+	if !want.Duplicates && p.Duplicating {
 		lacks = append(lacks, "delivery without duplicates")
 	}
 	remedy := "take another link, or check the protocol with the channel that this one is, " +
-		"`channel: {order: any, lossy: true, duplicates: true}` at worst"
+		"`" + how + ": {order: any, lossy: true, duplicates: true}` at worst"
 	if p.MaxFrame > 0 && p.MaxFrame < info.MaxFrame {
 		lacks = append(lacks, fmt.Sprintf("frames of up to %d bytes (it carries %d)", info.MaxFrame, p.MaxFrame))
 		if len(lacks) == 1 {

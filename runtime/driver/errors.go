@@ -10,6 +10,9 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
+// ErrNoChannel is wrapped by the error of what is sent over a channel for which the driver was given no link.
+var ErrNoChannel = errors.New("no link was given (AttachOn) for the channel")
+
 var (
 	// ErrStopped is returned when the driver does not run any more.
 	ErrStopped = errors.New("the driver has stopped")

@@ -88,7 +88,12 @@ func NewHost[R fsm.Runner, M any](
 	p := link.Properties()
 	one := p
 	one.Peers = 0 // each machine has one, so their number is no matter
-	if err := suits(r.Info(), 0, one); err != nil {
+	if len(r.Info().Channels) > 0 {
+		link.Abort()
+		return nil, fmt.Errorf("a host has one link, and %s has several channels: give its links to a Driver",
+			r.Info().Protocol)
+	}
+	if err := suits(r.Info(), 0, 0, one); err != nil {
 		link.Abort()
 		return nil, err
 	}

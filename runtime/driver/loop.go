@@ -52,11 +52,11 @@ func (d *Driver[R]) deadline(limit time.Duration) time.Duration {
 // between the socket and the machine. With several, each has a goroutine that receives.
 func (d *Driver[R]) wait(until time.Duration) time.Duration {
 	d.tidy()
-	if len(d.slots) == 1 && !d.slots[0].pumped {
+	if len(d.slots) == 1 && !d.slots[0].pumped && !d.silent(d.slots[0]) {
 		return d.waitLink(d.slots[0], until)
 	}
 	for _, s := range d.slots {
-		if !s.pumped {
+		if !s.pumped && !d.silent(s) {
 			d.pump(s)
 		}
 	}
@@ -229,6 +229,12 @@ func (d *Driver[R]) arrived(now time.Duration, s *slot, got transport.Arrival, e
 	case got.Kind == transport.PeerLost:
 		if s.peers[got.Peer].up {
 			s.peers[got.Peer].up = false
+			if len(d.info.Channels) > 0 {
+				if s.channel != d.info.News {
+					return // it is silent there, which loses messages
+				}
+				d.closeBeside(s, got.Peer)
+			}
 			d.core.LinkLost(now, s.first+fsm.Peer(got.Peer), got.Why)
 		}
 	case s.split != nil:
@@ -241,6 +247,9 @@ func (d *Driver[R]) arrived(now time.Duration, s *slot, got transport.Arrival, e
 func (d *Driver[R]) frame(now time.Duration, s *slot, i int, frame []byte) {
 	p := &s.peers[i]
 	p.heard = now
+	if d.core.on = s.channel; s.channel != d.info.News && !d.heard(now, s.first+fsm.Peer(i)) {
+		return
+	}
 	if d.core.Frame(now, s.first+fsm.Peer(i), frame) && !p.greeted {
 		p.greeted = true
 		s.confirm(i)
@@ -251,6 +260,9 @@ func (d *Driver[R]) stream(now time.Duration, s *slot, n int) {
 	s.split.Filled(n)
 	in := s.split.Rest()
 	greeted := s.peers[0].greeted
+	if d.core.on = s.channel; s.channel != d.info.News {
+		d.heard(now, s.first)
+	}
 	_, rest := d.core.stream(now, s.first, &s.peers[0], in)
 	if s.peers[0].greeted && !greeted {
 		s.confirm(0)
@@ -307,7 +319,7 @@ func (d *Driver[R]) checkLimits(now time.Duration) time.Duration {
 			}
 			next = min(next, s.brokenAt)
 		}
-		if !s.open || d.o.IdleLimit <= 0 && d.o.HandshakeLimit <= 0 {
+		if !s.open || s.channel != d.info.News || d.o.IdleLimit <= 0 && d.o.HandshakeLimit <= 0 {
 			continue
 		}
 		for i := range s.peers {

@@ -86,7 +86,7 @@ func TestNoSuchPeer(t *testing.T) {
 		{info, 2, ""},
 		{info, 3, "there is no peer 3: the `parties` of pingpong have the numbers 0 to 2"},
 	} {
-		err := suits(&tt.info, tt.peer, transport.Properties{Ordered: true, Reliable: true, Stream: true})
+		err := suits(&tt.info, tt.peer, 0, transport.Properties{Ordered: true, Reliable: true, Stream: true})
 		if got := fmt.Sprint(err); got != tt.want && !(tt.want == "" && err == nil) {
 			t.Errorf("peer %d: %v, want %s", tt.peer, err, tt.want)
 		}

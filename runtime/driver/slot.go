@@ -18,6 +18,7 @@ type slot struct {
 	props   transport.Properties
 	confirm func(peer int)
 	first   fsm.Peer // the machine's number of the link's peer 0
+	channel int      // of several
 	peers   []peerState
 	open    bool
 	taken   atomic.Bool // the owner has taken it into use, whatever became of it since
@@ -76,9 +77,13 @@ func (s *slot) arm(epoch time.Time, at time.Duration) {
 	s.link.Interrupt(epoch.Add(at))
 }
 
-func (d *Driver[R]) find(peer fsm.Peer) (*slot, int) {
+// find returns the link with which a peer comes and goes, and its place there.
+func (d *Driver[R]) find(peer fsm.Peer) (*slot, int) { return d.findOn(peer, d.info.News) }
+
+// findOn returns the link to a peer for a channel.
+func (d *Driver[R]) findOn(peer fsm.Peer, channel int) (*slot, int) {
 	for _, s := range d.slots {
-		if i := int(peer - s.first); s.open && i >= 0 && i < len(s.peers) {
+		if i := int(peer - s.first); s.open && s.channel == channel && i >= 0 && i < len(s.peers) {
 			return s, i
 		}
 	}
@@ -87,7 +92,7 @@ func (d *Driver[R]) find(peer fsm.Peer) (*slot, int) {
 
 // attach takes a link into use. The machine is not told yet, see announce.
 func (d *Driver[R]) attach(s *slot) {
-	if other, _ := d.find(s.first); other != nil || d.stopping.Load() {
+	if other, _ := d.findOn(s.first, s.channel); other != nil || d.stopping.Load() {
 		e := d.core.newError(BadLink, s.first, fsm.NoTransition)
 		e.Cause = errPeerTaken
 		if d.stopping.Load() {
@@ -102,7 +107,9 @@ func (d *Driver[R]) attach(s *slot) {
 	d.slots = append(d.slots, s)
 	if s.props.Peers == 0 {
 		s.peers[0].up = true
-		d.core.links.up(s.first)
+		if s.channel == d.info.News {
+			d.core.links.up(s.first)
+		}
 	}
 }
 
@@ -111,7 +118,7 @@ func (d *Driver[R]) attach(s *slot) {
 // finds them up.
 func (d *Driver[R]) announce(s *slot) {
 	if s.props.Peers == 0 {
-		d.peerUp(s, 0)
+		d.joined(s)
 		return
 	}
 	l, ok := s.link.(transport.Newsy)
@@ -125,6 +132,10 @@ func (d *Driver[R]) announce(s *slot) {
 
 func (d *Driver[R]) peerUp(s *slot, i int) {
 	now := d.now()
+	if s.channel != d.info.News {
+		s.peers[i] = peerState{up: true, told: true, heard: now, since: now}
+		return
+	}
 	s.peers[i] = peerState{up: true, told: true, heard: now, since: now}
 	d.core.LinkUp(now, s.first+fsm.Peer(i), ends(s.link.LocalAddr(), s.link.RemoteAddr(i)))
 }
@@ -144,6 +155,9 @@ func ends(local, remote net.Addr) string {
 // within its linger time.
 func (d *Driver[R]) closePeer(s *slot, i int) {
 	s.peers[i].up = false
+	if len(d.info.Channels) > 0 && s.channel == d.info.News {
+		d.closeBeside(s, i)
+	}
 	if s.props.Peers > 0 {
 		if l, ok := s.link.(interface{ Drop(peer int) }); ok && s.open {
 			l.Drop(i) // otherwise it would keep its place for as long as it sends anything
@@ -176,8 +190,15 @@ func (d *Driver[R]) loseSlot(now time.Duration, s *slot, why error, abort bool) 
 		return
 	}
 	d.closeSlot(s, abort)
+	if s.channel != d.info.News {
+		d.loseBeside(now, s, why)
+		return
+	}
 	for i := range s.peers {
 		if s.peers[i].up {
+			if len(d.info.Channels) > 0 {
+				d.closeBeside(s, i)
+			}
 			s.peers[i].up = false
 			d.core.LinkLost(now, s.first+fsm.Peer(i), why)
 		}

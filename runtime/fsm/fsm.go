@@ -211,6 +211,31 @@ type Streamer interface {
 	Stream(from Peer, in, out []byte, limit int) Streamed
 }
 
+// Channeled is implemented by generated runners of a protocol with several channels.
+type Channeled interface {
+	Runner
+	// FrameOn is Frame for a frame from the channel at a place in Info.Channels: a message of another channel is
+	// malformed there.
+	FrameOn(from Peer, channel int, frame []byte) (Result, error)
+}
+
+// OtherChannel is the error of a message that has come over another channel than its own.
+type OtherChannel struct{ Message, Own, Came string }
+
+// Error says which channel it should have been.
+func (e OtherChannel) Error() string {
+	return e.Message + " goes over the channel " + e.Own + ", and came over " + e.Came
+}
+
+// On returns the error of a message that has come over a channel that is not its own, by their places; nil if it
+// is.
+func (i *Info) On(message, channel int) error {
+	if own := int(i.ChannelOf[message]); own != channel {
+		return OtherChannel{i.Messages[message], i.Channels[own].Name, i.Channels[channel].Name}
+	}
+	return nil
+}
+
 // Streamed is the result of [Streamer].Stream.
 type Streamed struct {
 	Out []byte // out and what was appended
@@ -306,12 +331,25 @@ type Info struct {
 	// numbered from 0 to Parties - 1. 0 stands for DefaultParties.
 	Parties int
 
+	// Channels are those of a protocol with several, nil if it has one; ChannelOf is, by message, its place
+	// among them. A peer comes up and is lost with the link of Channels[News], of which Ordered, Reliable
+	// and Duplicates tell.
+	Channels  []Channel
+	ChannelOf []uint8
+	News      int
+
 	// Ordered and Reliable are what the checker assumed of the channel. A
 	// driver refuses a link that promises less.
 	Ordered, Reliable bool
 	// Duplicates: the checker let the channel deliver a message twice. A
 	// driver refuses a link that duplicates frames otherwise.
 	Duplicates bool
+}
+
+// Channel describes one of several channels between two parties, as Info does the only one.
+type Channel struct {
+	Name                          string
+	Ordered, Reliable, Duplicates bool
 }
 
 // Transition describes one branch of the specification.

@@ -28,6 +28,9 @@ type Command[R fsm.Runner] struct {
 // message is a failure, unless it comes from who is hostile, or o.OnError is set, which then decides.
 func Add[R fsm.Runner](w *World, name string, r R, o driver.Options[R], commands ...Command[R]) ID {
 	m := &member{world: w, name: name, info: r.Info(), next: noTime, rate: 1}
+	if len(m.info.Channels) > 0 {
+		w.fail("%s: %s has several channels, and a simulated run has one so far", name, m.info.Protocol)
+	}
 	o.Instance = name
 	if told := o.OnReport; told != nil { // who has crashed sees no report of its last step
 		o.OnReport = func(r R, i int) {

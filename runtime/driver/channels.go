@@ -1,0 +1,111 @@
+package driver
+
+import (
+	"time"
+
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// Links of a protocol with several channels. A peer comes and goes with one of them, see fsm.Info.News; the others are
+// beside it.
+
+// joined tells the machine of a link of one peer, when the peer has a link for each reliable channel.
+func (d *Driver[R]) joined(s *slot) {
+	if len(d.info.Channels) == 0 {
+		d.peerUp(s, 0)
+		return
+	}
+	main, i := d.find(s.first)
+	if main == nil || main.props.Peers > 0 || main.peers[i].told {
+		return
+	}
+	if d.whole(s.first) {
+		d.peerUp(main, i)
+	}
+}
+
+// whole reports whether a peer has a link for each reliable channel.
+func (d *Driver[R]) whole(peer fsm.Peer) bool {
+	for k := range d.info.Channels {
+		if s, _ := d.findOn(peer, k); s == nil && d.info.Channels[k].Reliable {
+			return false
+		}
+	}
+	return true
+}
+
+// silent reports whether nothing is to be received from a link yet: it is of one peer that has not come up, and
+// what it brings may not be lost.
+func (d *Driver[R]) silent(s *slot) bool {
+	if len(d.info.Channels) == 0 || !d.info.Channels[s.channel].Reliable || s.props.Peers > 0 {
+		return false
+	}
+	main, i := d.find(s.first)
+	return main == nil || !main.peers[i].told
+}
+
+// heard notes that a peer was heard over a link beside the one with which it comes and goes, and reports whether the
+// machine may hear it.
+func (d *Driver[R]) heard(now time.Duration, peer fsm.Peer) bool {
+	main, i := d.find(peer)
+	if main == nil || !main.peers[i].up || !main.peers[i].told {
+		return false
+	}
+	main.peers[i].heard = now
+	return true
+}
+
+// closeBeside closes the other links of a peer, whose own is s.
+func (d *Driver[R]) closeBeside(s *slot, i int) {
+	peer := s.first + fsm.Peer(i)
+	for k := range d.info.Channels {
+		if other, j := d.findOn(peer, k); other != nil && other != s {
+			d.closePeer(other, j)
+		}
+	}
+}
+
+// loseBeside ends the peers of a link that has ended, which is beside others of theirs.
+func (d *Driver[R]) loseBeside(now time.Duration, s *slot, why error) {
+	for j := range s.peers {
+		up := s.peers[j].up
+		s.peers[j].up = false
+		peer := s.first + fsm.Peer(j)
+		main, i := d.find(peer)
+		if !up || main == nil || !main.peers[i].up {
+			continue
+		}
+		told := main.peers[i].told
+		if d.closePeer(main, i); told {
+			d.core.LinkLost(now, peer, why)
+		}
+	}
+}
+
+// SendOn implements [ChannelCarrier].
+func (k *carrier[R]) SendOn(peer fsm.Peer, channel int, frame []byte) error {
+	d := (*Driver[R])(k)
+	if channel == d.info.News && peer != fsm.Broadcast {
+		return k.Send(peer, frame)
+	}
+	if peer == fsm.Broadcast {
+		err := error(ErrNoChannel)
+		for _, s := range d.slots {
+			if s.open && s.channel == channel {
+				err = s.send(transport.All, frame)
+			}
+		}
+		return err
+	}
+	s, i := d.findOn(peer, channel)
+	switch main, at := d.find(peer); {
+	case main == nil:
+		return ErrNoLink
+	case !main.peers[at].up:
+		return transport.ErrNoPeer // it was lost, or closed
+	case s == nil:
+		return ErrNoChannel
+	}
+	return s.send(i, frame)
+}
