@@ -134,7 +134,8 @@ var faults = []fault{
 	{"messages may be lost", "`channel: {lossy: true}`, or `faults: {lose: 1}`",
 		lossy,
 		func(c *model.Check) bool {
-			return budgeted(c, slices.ContainsFunc(c.Channels(), lossy), func(f *model.Faults) int { return f.Lose })
+			return swallows(c) || budgeted(c, slices.ContainsFunc(c.Channels(), lossy),
+				func(f *model.Faults) int { return f.Lose })
 		}, true},
 	{"messages may arrive in any order", "`channel: {order: any}`, or `faults: {overtake: 1}`",
 		disordered,
@@ -156,6 +157,21 @@ func budgeted(c *model.Check, channel bool, budget func(*model.Faults) int) bool
 		return channel
 	}
 	return budget(c.Faults) > 0
+}
+
+// swallows reports whether a partition takes messages in a check: between instances with a link it does not.
+func swallows(c *model.Check) bool {
+	if c.Faults == nil || c.Faults.Partition == 0 {
+		return false
+	}
+	for i, a := range c.Instances {
+		for _, b := range c.Instances[i+1:] {
+			if a.Role != nil && b.Role != nil && c.Faults.Links(a, b) {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // breaks reports whether links may end in a check without anybody closing them.

@@ -81,6 +81,9 @@ func TestCommandsMeetFaults(t *testing.T) {
 		"doc: the same", "channel: {lossy: false}\n    environment: {go: null}").Replace(lossy),
 		[]string{"FSM092 `go` sends, and no check gives it where messages may be lost"})
 	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "environment: {go: {times: 1}}").Replace(lossy), nil)
+	// A partition takes messages, too.
+	same(t, strings.NewReplacer("ALLOW", "", "doc: the same", "channel: {lossy: false}\n    environment: {go: null}\n"+
+		"    faults: {partition: 1, crash: {a: 1}}").Replace(lossy), nil)
 	reliable := strings.NewReplacer("CHANNEL", "{lossy: true, order: any, duplicates: true}",
 		"ALLOW", "", ", LOST", "", "MORE", "doc: the same", "hostile: b\n", "hostile: b\n    faults: {crash: {a: 1}}\n",
 		"one:\n", "one:\n    channel: {lossy: false, order: fifo, duplicates: false}\n").Replace(covered)
