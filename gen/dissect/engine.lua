@@ -535,7 +535,38 @@ local function bad_in(charset, s)
   end
 end
 
+-- domain reads a name of the DNS, which may point back.
+local function domain(r, item, out)
+  local at, first, finish, labels, n, jumped = r.at, r.at, nil, {}, 0, 0
+  while true do
+    if at >= r.finish then wrong(at, "%s does not end", item.field) end
+    local size = r.tvb(at, 1):uint()
+    if size == 0 then
+      finish = finish or at + 1
+      break
+    elseif size >= 192 and item.back then
+      if at + 2 > r.finish then wrong(at, "%s does not end", item.field) end
+      finish = finish or at + 2
+      local to = r.begin + item.base + r.tvb(at, 2):uint() % 16384
+      jumped = jumped + 1
+      if to >= first or jumped > 32 then wrong(at, "%s points to byte %d", item.field, to - r.begin) end
+      at, first = to, to
+    else
+      if size > 63 or at + 1 + size > r.finish then wrong(at, "%s has a label of %d bytes", item.field, size) end
+      local label = r.tvb:raw(at + 1, size)
+      n = n + size + (#labels > 0 and 1 or 0)
+      if n > item.most or label:find(".", 1, true) then wrong(at, "%s is no name of at most %d bytes", item.field, item.most) end
+      labels[#labels + 1], at = label, at + 1 + size
+    end
+  end
+  local text = table.concat(labels, ".")
+  keep(out, item, text)
+  r.tree:add(f[item], r.tvb(r.at, finish - r.at), text)
+  r.at = finish
+end
+
 function read.text(r, item, out)
+  if item.by == "domain" then return domain(r, item, out) end
   local at, n, skip = r.at, r.finish - r.at, 0
   if item.by == "nul" then
     for i = r.at, r.finish - 1 do

@@ -201,16 +201,19 @@ func (w *writer) item(item model.WireItem) {
 		w.each(it)
 	case *model.WireBytes:
 		by := "rest"
-		if it.Whole {
+		if it.Domain {
+			by = "domain"
+		} else if it.Whole {
 			by = "whole"
 		} else if it.Nul {
 			by = "nul"
 		} else if it.Count {
 			by = "counted"
 		}
-		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s%s, xor_at = %d, doc = %s },`,
+		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s%s, xor_at = %d, base = %d, back = %t, doc = %s },`,
 			quote(it.Field.Name), path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, quote(it.Field.Type.Charset),
-			behind(it.Behind), it.XorAt, doc(it.Field))
+			behind(it.Behind), it.XorAt, it.Base, it.Back,
+			doc(it.Field))
 	case *model.WireRun:
 		w.line(`{ k = "run", field = %s%s, bits = 64, byte = %d, type = %s, doc = %s },`, quote(it.Field.Name),
 			path(it.Field), it.Byte, typeOf(it.Field.Type), doc(it.Field))

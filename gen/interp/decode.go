@@ -363,6 +363,15 @@ func (d *decoder) run(it *model.WireRun, slots []int64, field string) bool {
 }
 
 func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
+	if it.Domain {
+		name := make([]byte, it.Field.Type.Cap)
+		n, end, e := wire.Domain(name, d.b, d.at, it.Base, it.Back)
+		if e.Problem != 0 {
+			return d.fail(field, e.Offset, e.Problem, e.Value, e.Limit)
+		}
+		slots[0], d.at = d.strs.Intern(name[:n]), end
+		return true
+	}
 	rest := d.b[d.at:]
 	text, end := rest, len(rest)
 	switch {

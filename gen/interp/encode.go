@@ -339,6 +339,14 @@ func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
 	if len(s) > most || it.Whole && len(s) < most || it.Nul && strings.IndexByte(s, 0) >= 0 {
 		return e.fail(field, len(e.b), problem, int64(len(s)), int64(most))
 	}
+	if it.Domain {
+		b, bad := wire.AppendDomain(e.b, []byte(s))
+		if bad >= 0 {
+			return e.fail(field, len(e.b)+bad, wire.Range, int64(len(s)), 63)
+		}
+		e.b = b
+		return true
+	}
 	if i := wire.BadIn(it.Field.Type.Charset, []byte(s)); i >= 0 {
 		return e.fail(field, len(e.b)+i, wire.Charset, int64(s[i]), 0)
 	}

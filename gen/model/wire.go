@@ -311,6 +311,10 @@ type (
 		Nul   bool
 		Count bool
 		Rest  bool
+		// Domain: a name of the DNS, with dots between its labels. With Back it may point back to a place that
+		// is counted from Base; it is written without.
+		Domain, Back bool
+		Base         int
 		// Behind is what comes after the rest, for which it leaves room.
 		Behind Behind
 		Whole  bool // always as many bytes as its type bounds

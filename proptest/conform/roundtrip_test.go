@@ -61,6 +61,9 @@ var vectors = []vector{
 			`keys: ["\x00\x01", "\xff\xff"], tail: "\x04"}`},
 	{"parts", "06 0003 616263", `CUT{line: "abc"}`},
 	{"parts", "07 0000", "NONE"},
+	{"parts", "0e 001d 02 6162 01 63 00 01 78 c003 01 02 c006 00 02 02 0102 01 79 c009 01 04 01 7a c00f",
+		`NAMES{plain: "ab.c", hosts: [{name: "x.ab.c", kind: 1, mail: "c", other: none}, {name: "", kind: 2, mail: none, ` +
+			`other: "\x01\x02"}, {name: "y.x.ab.c", kind: 1, mail: "z.c", other: none}]}`},
 	{"parts", "0a 0010 02 03 6869 05 0001 fffe 7a7a 6d6172 0009",
 		`PACKET{padding: "zz", payload: "hi", ids: [1, 65534], mark: "mar", last: 9}`},
 	{"parts", "0b 0016 01 00000000 02 02 6869 07 1234 80011170 78 79 7a 00 ff ff",

@@ -306,3 +306,29 @@ func randomValue(strs *interp.Strings, r *rand.Rand, t *model.Type, dst []int64)
 		panic(fmt.Sprint("a kind of type that this test does not know: ", t.Kind))
 	}
 }
+
+// TestDissectorKnowsNames: names that point back are read as our decoder reads them, and those that point to
+// themselves or forward are malformed.
+func TestDissectorKnowsNames(t *testing.T) {
+	p, list := compile.Load("../../../proptest/conform/testdata/parts/spec.yaml", compile.Options{})
+	if p == nil {
+		t.Fatal(list)
+	}
+	var pieces [][]byte
+	var want []string
+	for _, body := range []string{
+		"\x02ab\x01c\x00\x01x\xc0\x03\x01\x02\xc0\x06\x00\x02\x02\x01\x02\x01y\xc0\x09\x01\x04\x01z\xc0\x0f",
+		"\x00\xc0\x03\x02\x00", "\x00\xc0\x04\x02\x00", "\x00\xc0\x05\x02\x00", "\xc0\x00", "\x00\x41a\x00\x02\x00",
+		"\x01a\x00\x03a.b\x00\x02\x00", "\x15" + strings.Repeat("a", 21) + "\x00", "\x00\xc0",
+	} {
+		frame := append([]byte{14, 0, byte(len(body))}, body...)
+		pieces, want = append(pieces, frame), append(want, said(p, frame))
+	}
+	for i, text := range want {
+		if good := i < 2; good == (text == malformedFrame) {
+			t.Errorf("% x is %s", pieces[i], text)
+		}
+	}
+	_, got := tshark(t, p, "udp", writeCapture(t, "udp", pieces))
+	compareTexts(t, got, want)
+}

@@ -531,6 +531,17 @@ func (d *layout) run(it *model.WireRun, place gotree.Expr, field string) {
 func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 	d.float()
 	most := it.Field.Type.Cap
+	if it.Domain {
+		d.t.P(`{
+				n, end, err := wire.Domain($1.Data[:], b, at, $2, $3)
+				if err.Problem != 0 {
+					err.Message, err.Field = $4, $5
+					return err
+				}
+				$1.Len, at = $6(n), end
+			}`, place, it.Base, it.Back, gotree.Str(d.message), gotree.Str(field), types.LenType(most))
+		return
+	}
 	code := d.inner(func() {
 		switch {
 		case it.Nul && d.last:

@@ -396,6 +396,10 @@ func (e *layout) putAddress(it *model.WireAddress, place gotree.Expr, field stri
 func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
 	most := it.Field.Type.Cap
 	put := gotree.S("dst = append(dst, text...)")
+	if it.Domain {
+		put = gotree.S("out, bad := wire.AppendDomain(dst, text)\nif bad >= 0 {\nreturn dst, $1\n}\ndst = out",
+			e.err(field, gotree.X("len(dst) - start + bad"), "Range", gotree.X("int64(len(text))"), gotree.Int(63)))
+	}
 	if it.Whole {
 		put = gotree.S("if len(text) < $1 {\nreturn dst, $2\n}\ndst = append(dst, text...)", most,
 			e.err(field, here, "Count", gotree.X("int64(len(text))"), gotree.Int(most)))

@@ -124,10 +124,10 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 	}
 	as := e.Value
 	if as.Kind == ast.Map {
-		if !w.onlyKeys(as, []string{"as", "cut", "xor"}) {
+		if !w.onlyKeys(as, []string{"as", "cut", "xor", "compressed"}) {
 			return nil
 		}
-		b.Cut = pass.IsTrue(as.Get("cut"))
+		b.Cut, b.Back = pass.IsTrue(as.Get("cut")), pass.TextOf(as, "compressed") == "accept"
 		if x := as.Get("xor"); x != nil {
 			if !f.Type.Binary || x.Kind != ast.Map {
 				w.r.Errorf("FSM076", x.Span(), "bytes are XORed with {at: 4}: the frame's bytes from there on")
@@ -160,7 +160,13 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 			See(f.Span, "declared here")
 		return nil
 	}
+	if b.Back && form != "domain" {
+		w.r.Errorf("FSM076", e.Value.Span(), "only a `domain` can be compressed")
+		return nil
+	}
 	switch form {
+	case "domain":
+		return w.domain(b, limit, e)
 	case "nul":
 		b.Nul = true
 		w.grow(0, limit+1)
@@ -185,12 +191,37 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 		w.takesRest(&b.Behind)
 		w.grow(0, limit)
 	default:
-		w.r.Errorf("FSM076", e.Value.Span(), "a text or bytes is written as nul, counted, rest or whole")
+		w.r.Errorf("FSM076", e.Value.Span(), "a text or bytes is written as nul, counted, rest, whole or domain")
 		return nil
 	}
 	if !b.Count && w.counted[name] != nil {
 		w.r.Errorf("FSM074", e.Key.Span(), "%s is counted and also %s", diag.Quote(name), form)
 	}
+	return b
+}
+
+// domain resolves a name of the DNS.
+func (w *writer) domain(b *model.WireBytes, limit int64, e ast.Entry) model.WireItem {
+	switch t := b.Field.Type; {
+	case t.Binary || t.Charset != "" || limit > 253:
+		w.r.Errorf("FSM073", e.Value.Span(), "a name of the DNS is a text of at most 253 bytes, without a charset").
+			See(b.Field.Span, "declared here").With("text 253")
+		return nil
+	case b.Cut || b.XorAt > 0:
+		w.r.Errorf("FSM076", e.Value.Span(), "a name of the DNS is neither cut nor XORed")
+		return nil
+	case b.Back && w.frame.Varies:
+		w.r.Errorf("FSM074", e.Value.Span(), "names point back to places that are counted from the frame's beginning, "+
+			"behind a length of a fixed size")
+		return nil
+	}
+	b.Domain = true
+	if len(w.frame.Header) > 0 {
+		if x, ok := w.frame.Header[0].(*model.WireLength); ok && x.Of == model.LengthOfRest {
+			b.Base = x.Less
+		}
+	}
+	w.grow(1, limit+2)
 	return b
 }
 

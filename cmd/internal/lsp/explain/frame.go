@@ -238,6 +238,8 @@ func (l *layouter) each(it *model.WireEach, m *model.Message) {
 func (l *layouter) text(it *model.WireBytes) {
 	end := "the rest of the frame"
 	switch {
+	case it.Domain:
+		end = "labels, each behind its length, up to an empty one"
 	case it.Nul:
 		end = "up to and with a zero byte"
 	case it.Count:

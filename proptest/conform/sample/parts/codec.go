@@ -54,6 +54,8 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageXored
 	case 13:
 		kind = MessageSums
+	case 14:
+		kind = MessageNames
 	default:
 		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
@@ -85,6 +87,7 @@ var leastFrame = [...]uint16{
 	MessageFrames:     4,
 	MessageXored:      22,
 	MessageSums:       13,
+	MessageNames:      3,
 }
 
 // DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
@@ -139,6 +142,8 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		return decodeXored(b, &m.Xored)
 	case MessageSums:
 		return decodeSums(b, &m.Sums)
+	case MessageNames:
+		return decodeNames(b, &m.Names)
 	}
 	if len(b) > 3 {
 		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -219,7 +224,7 @@ func oneOfAsk(b []byte, m *Message, to string) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	if int(m.Kind) >= 16 {
+	if int(m.Kind) >= 17 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -254,6 +259,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeXored(dst, start, &m.Xored)
 	case MessageSums:
 		dst, e = encodeSums(dst, start, &m.Sums)
+	case MessageNames:
+		dst, e = encodeNames(dst, start, &m.Names)
 	}
 	if e.Problem != 0 {
 		return dst[:start], e
@@ -1907,6 +1914,145 @@ func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, wire.Error) {
 	return dst, wire.Error{}
 }
 
+func decodeNames(b []byte, m *NamesMessage) wire.Error {
+	at := 3
+	{
+		n, end, err := wire.Domain(m.Plain.Data[:], b, at, 0, false)
+		if err.Problem != 0 {
+			err.Message, err.Field = "NAMES", "plain"
+			return err
+		}
+		m.Plain.Len, at = uint8(n), end
+	}
+	for len(b) > at {
+		i := int(m.Hosts.Len)
+		if i == 4 {
+			return wire.Error{Message: "NAMES", Field: "hosts", Offset: at, Problem: wire.Count, Value: 5, Limit: 4}
+		}
+		m.Hosts.Len++
+		e := &m.Hosts.Items[i]
+		{
+			n, end, err := wire.Domain(e.Name.Data[:], b, at, 0, true)
+			if err.Problem != 0 {
+				err.Message, err.Field = "NAMES", "hosts.name"
+				return err
+			}
+			e.Name.Len, at = uint8(n), end
+		}
+		if len(b) < at+1 {
+			return wire.Error{Message: "NAMES", Field: "hosts.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		e.Kind = b[at]
+		at++
+		if len(b) < at+1 {
+			return wire.Error{Message: "NAMES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		size1 := uint64(b[at])
+		at++
+		if size1 > uint64(len(b)-at) {
+			return wire.Error{Message: "NAMES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		}
+		{
+			b := b[:at+int(size1)]
+			switch e.Kind {
+			case 1:
+				e.Mail.Present = true
+				{
+					n, end, err := wire.Domain(e.Mail.Value.Data[:], b, at, 0, true)
+					if err.Problem != 0 {
+						err.Message, err.Field = "NAMES", "hosts.mail"
+						return err
+					}
+					e.Mail.Value.Len, at = uint8(n), end
+				}
+			case 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
+				e.Other.Present = true
+				{
+					text, end := b[at:], len(b)
+					if len(text) > 4 {
+						return wire.Error{Message: "NAMES", Field: "hosts.other", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
+					}
+					e.Other.Value.Len = uint8(copy(e.Other.Value.Data[:], text))
+					at = end
+				}
+			}
+			if len(b) > at {
+				return wire.Error{Message: "NAMES", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			}
+		}
+	}
+	if len(b) > at {
+		return wire.Error{Message: "NAMES", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, wire.Error) {
+	{
+		text := m.Plain.Data[:min(int(m.Plain.Len), 20)]
+		out, bad := wire.AppendDomain(dst, text)
+		if bad >= 0 {
+			return dst, wire.Error{Message: "NAMES", Field: "plain", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+		}
+		dst = out
+	}
+	if int(m.Hosts.Len) > 4 {
+		return dst, wire.Error{Message: "NAMES", Field: "hosts", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Hosts.Len), Limit: 4}
+	}
+	for i := range m.Hosts.Items[:min(int(m.Hosts.Len), 4)] {
+		e := &m.Hosts.Items[i]
+		{
+			text := e.Name.Data[:min(int(e.Name.Len), 60)]
+			out, bad := wire.AppendDomain(dst, text)
+			if bad >= 0 {
+				return dst, wire.Error{Message: "NAMES", Field: "hosts.name", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+			}
+			dst = out
+		}
+		dst = append(dst, e.Kind)
+		sizeAt1 := len(dst)
+		dst = append(dst, 0)
+		{
+			switch e.Kind {
+			case 1:
+				if !e.Mail.Present {
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				if e.Other.Present {
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.other", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				{
+					text := e.Mail.Value.Data[:min(int(e.Mail.Value.Len), 30)]
+					out, bad := wire.AppendDomain(dst, text)
+					if bad >= 0 {
+						return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+					}
+					dst = out
+				}
+			case 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
+				if e.Mail.Present {
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				}
+				if !e.Other.Present {
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.other", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				}
+				{
+					text := e.Other.Value.Data[:min(int(e.Other.Value.Len), 4)]
+					dst = append(dst, text...)
+				}
+			}
+		}
+		if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
+			return dst, wire.Error{Message: "NAMES", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+		}
+		{
+			n := len(dst) - sizeAt1 - 1
+			dst[sizeAt1] = byte(n)
+		}
+	}
+	return dst, wire.Error{}
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAttributes: 1,
@@ -1925,6 +2071,7 @@ var messageIDs = [...]uint8{
 	MessageFrames:     11,
 	MessageXored:      12,
 	MessageSums:       13,
+	MessageNames:      14,
 }
 
 // kindCodes are the numbers of Kind on the wire.

@@ -26,9 +26,10 @@ const (
 	MessageFrames
 	MessageXored
 	MessageSums
+	MessageNames
 )
 
-var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS"}
+var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -50,6 +51,7 @@ type Message struct {
 	Frames     FramesMessage     // for MessageFrames
 	Xored      XoredMessage      // for MessageXored
 	Sums       SumsMessage       // for MessageSums
+	Names      NamesMessage      // for MessageNames
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -157,4 +159,10 @@ type SumsMessage struct {
 	Text BytesUpTo12
 	B    uint8
 	List SealedList
+}
+
+// NamesMessage are the fields of NAMES.
+type NamesMessage struct {
+	Plain Text20
+	Hosts HostList
 }

@@ -29,9 +29,10 @@ const (
 	OtherReceiveFrames
 	OtherReceiveXored
 	OtherReceiveSums
+	OtherReceiveNames
 )
 
-var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS"}
+var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES"}
 
 // String returns the name as the specification has it.
 func (v OtherEventKind) String() string { return fsm.Name(otherEventKindNames[:], int(v)) }
@@ -72,6 +73,8 @@ func (ev *OtherEvent) invalid() bool {
 		return ev.Message.Xored.C.Present && ev.Message.Xored.C.Value > 999 || ev.Message.Xored.D.Len > 1 || ev.Message.Xored.G > 16777215
 	case OtherReceiveSums:
 		return ev.Message.Sums.Text.Len > 12 || invalidSealedList(&ev.Message.Sums.List)
+	case OtherReceiveNames:
+		return ev.Message.Names.Plain.Len > 20 || invalidHostList(&ev.Message.Names.Hosts)
 	}
 	return false
 }
@@ -126,6 +129,9 @@ func (ev *OtherEvent) outside(why *fsm.Refusal) {
 	case OtherReceiveSums:
 		why.Outside(ev.Message.Sums.Text.Len > 12, "text", "bytes up to 12")
 		why.Outside(invalidSealedList(&ev.Message.Sums.List), "list", "a list of at most 4 of Sealed")
+	case OtherReceiveNames:
+		why.Outside(ev.Message.Names.Plain.Len > 20, "plain", "text 20")
+		why.Outside(invalidHostList(&ev.Message.Names.Hosts), "hosts", "a list of at most 4 of Host")
 	}
 }
 

@@ -29,11 +29,12 @@ const (
 	PeerReceiveFrames
 	PeerReceiveXored
 	PeerReceiveSums
+	PeerReceiveNames
 	PeerCommandGo
 	PeerCommandPut
 )
 
-var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "go", "put"}
+var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "go", "put"}
 
 // String returns the name as the specification has it.
 func (v PeerEventKind) String() string { return fsm.Name(peerEventKindNames[:], int(v)) }
@@ -81,6 +82,8 @@ func (ev *PeerEvent) invalid() bool {
 		return ev.Message.Xored.C.Present && ev.Message.Xored.C.Value > 999 || ev.Message.Xored.D.Len > 1 || ev.Message.Xored.G > 16777215
 	case PeerReceiveSums:
 		return ev.Message.Sums.Text.Len > 12 || invalidSealedList(&ev.Message.Sums.List)
+	case PeerReceiveNames:
+		return ev.Message.Names.Plain.Len > 20 || invalidHostList(&ev.Message.Names.Hosts)
 	case PeerCommandPut:
 		return ev.Put.Some.Len > 6 || ev.Put.Other.Present && ev.Put.Other.Value.Len > 4
 	}
@@ -137,6 +140,9 @@ func (ev *PeerEvent) outside(why *fsm.Refusal) {
 	case PeerReceiveSums:
 		why.Outside(ev.Message.Sums.Text.Len > 12, "text", "bytes up to 12")
 		why.Outside(invalidSealedList(&ev.Message.Sums.List), "list", "a list of at most 4 of Sealed")
+	case PeerReceiveNames:
+		why.Outside(ev.Message.Names.Plain.Len > 20, "plain", "text 20")
+		why.Outside(invalidHostList(&ev.Message.Names.Hosts), "hosts", "a list of at most 4 of Host")
 	case PeerCommandPut:
 		why.Outside(ev.Put.Some.Len > 6, "some", "bytes up to 6")
 		why.Outside(ev.Put.Other.Present && ev.Put.Other.Value.Len > 4, "other", "bytes 4")

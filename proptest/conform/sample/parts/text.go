@@ -124,6 +124,10 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendInt(b, ", b: ", int64(m.Sums.B))
 		b = appendSealedList(append(b, ", list: "...), &m.Sums.List)
 		return append(b, '}')
+	case MessageNames:
+		b = wire.AppendText(b, "NAMES{plain: ", m.Names.Plain.String(), int(m.Names.Plain.Len) > len(m.Names.Plain.Data))
+		b = appendHostList(append(b, ", hosts: "...), &m.Names.Hosts)
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }
@@ -246,6 +250,18 @@ func appendSealedList(b []byte, v *SealedList) []byte {
 	return append(b, ']')
 }
 
+func appendHostList(b []byte, v *HostList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = appendHost(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
 func appendAttribute(b []byte, v *Attribute) []byte {
 	b = wire.AppendWord(b, "{kind: ", v.Kind.String())
 	if v.Name.Present {
@@ -298,6 +314,22 @@ func appendSealed(b []byte, v *Sealed) []byte {
 		b = wire.AppendInt(b, ", n: ", int64(v.N.Value))
 	} else {
 		b = append(b, ", n: none"...)
+	}
+	return append(b, '}')
+}
+
+func appendHost(b []byte, v *Host) []byte {
+	b = wire.AppendText(b, "{name: ", v.Name.String(), int(v.Name.Len) > len(v.Name.Data))
+	b = wire.AppendInt(b, ", kind: ", int64(v.Kind))
+	if v.Mail.Present {
+		b = wire.AppendText(b, ", mail: ", v.Mail.Value.String(), int(v.Mail.Value.Len) > len(v.Mail.Value.Data))
+	} else {
+		b = append(b, ", mail: none"...)
+	}
+	if v.Other.Present {
+		b = wire.AppendText(b, ", other: ", v.Other.Value.String(), int(v.Other.Value.Len) > len(v.Other.Value.Data))
+	} else {
+		b = append(b, ", other: none"...)
 	}
 	return append(b, '}')
 }

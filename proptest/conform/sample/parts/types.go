@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "be4d80e6b2ea5ddd16a7d685270c573c079167d8964e67e0a9fe2fdbaa05c173"
+const hash = "eb21f7b42f29fdcdcc75cb051416dda6306029192fd2fff1496a19ced74d2914"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -106,6 +106,59 @@ type Sealed struct {
 	Kind uint8
 	Data Optional[BytesUpTo9]
 	N    Optional[uint16]
+}
+
+// Text60 is a text of at most 60 bytes. Bytes of Data from Len on are 0.
+type Text60 struct {
+	Len  uint8
+	Data [60]byte
+}
+
+// NewText60 makes a Text60; ok is false if s is longer than 60 bytes, and the text is cut then.
+func NewText60(s string) (t Text60, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text60) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Text30 is a text of at most 30 bytes. Bytes of Data from Len on are 0.
+type Text30 struct {
+	Len  uint8
+	Data [30]byte
+}
+
+// NewText30 makes a Text30; ok is false if s is longer than 30 bytes, and the text is cut then.
+func NewText30(s string) (t Text30, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text30) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// BytesUpTo4 is at most 4 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo4 struct {
+	Len  uint8
+	Data [4]byte
+}
+
+// NewBytesUpTo4 makes a BytesUpTo4; ok is false if s is longer than 4 bytes, and it is cut then.
+func NewBytesUpTo4(s string) (t BytesUpTo4, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Host is a record.
+type Host struct {
+	Name  Text60
+	Kind  uint8
+	Mail  Optional[Text30]
+	Other Optional[BytesUpTo4]
 }
 
 // BytesUpTo30 is at most 30 bytes. Bytes of Data from Len on are 0.
@@ -323,21 +376,6 @@ func NewText9(s string) (t Text9, ok bool) {
 // String returns the text.
 func (t Text9) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
-// BytesUpTo4 is at most 4 bytes. Bytes of Data from Len on are 0.
-type BytesUpTo4 struct {
-	Len  uint8
-	Data [4]byte
-}
-
-// NewBytesUpTo4 makes a BytesUpTo4; ok is false if s is longer than 4 bytes, and it is cut then.
-func NewBytesUpTo4(s string) (t BytesUpTo4, ok bool) {
-	t.Len = uint8(copy(t.Data[:], s))
-	return t, len(s) <= len(t.Data)
-}
-
-// String returns the bytes.
-func (t BytesUpTo4) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
-
 // BytesUpTo3 is at most 3 bytes. Bytes of Data from Len on are 0.
 type BytesUpTo3 struct {
 	Len  uint8
@@ -450,6 +488,12 @@ func (t BytesUpTo12) String() string { return string(t.Data[:min(int(t.Len), len
 type SealedList struct {
 	Len   uint8
 	Items [4]Sealed
+}
+
+// HostList is a list of at most 4. Items from Len on are zero.
+type HostList struct {
+	Len   uint8
+	Items [4]Host
 }
 
 // BytesUpTo6 is at most 6 bytes. Bytes of Data from Len on are 0.
@@ -586,6 +630,19 @@ func invalidSealedList(v *SealedList) bool {
 	}
 	for i := range v.Items[:v.Len] {
 		if v.Items[i].Data.Present && v.Items[i].Data.Value.Len > 9 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidHostList reports whether some element is none of its type.
+func invalidHostList(v *HostList) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Name.Len > 60 || v.Items[i].Mail.Present && v.Items[i].Mail.Value.Len > 30 || v.Items[i].Other.Present && v.Items[i].Other.Value.Len > 4 {
 			return true
 		}
 	}
