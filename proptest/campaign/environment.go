@@ -172,7 +172,8 @@ func (p *Player) length(l *model.ChanLen) (n int64) {
 		}
 		if ch := &p.world.Rules.Channels[k]; p.looker == nil {
 			for _, h := range p.looked.Ends[ch.To].Held {
-				if h.From == ch.From && p.counts(l.Message, h.Message) {
+				over := p.alphabet.messages[h.Message].Channel
+				if h.From == ch.From && over == ch.Class && p.counts(l.Message, h.Message) {
 					n++
 				}
 			}

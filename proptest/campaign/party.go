@@ -183,7 +183,7 @@ func (p *party) make(v value, ev event) *step {
 	}
 	s.out.Value = p.number(out.Value)
 	for _, e := range out.Effects {
-		f := world.Effect[letter]{Kind: e.Kind, To: e.To, Timer: e.Timer, Ticks: e.Ticks}
+		f := world.Effect[letter]{Kind: e.Kind, To: e.To, Class: e.Class, Timer: e.Timer, Ticks: e.Ticks}
 		if e.Kind == fsm.Send {
 			f.Message = p.alphabet.number(p.stage, e.Message)
 		}

@@ -357,7 +357,9 @@ checks:
 func TestRepeat(t *testing.T) {
 	repeated := 0
 	for _, file := range []string{"startup/documented.yaml", "snapshot/documented.yaml",
-		"lobby/documented.yaml", "clock/documented.yaml", "registration/documented.yaml"} {
+		"lobby/documented.yaml", "clock/documented.yaml", "registration/documented.yaml",
+		"library/gne/naive.yaml"} {
+		before := repeated
 		c := load(t, "../../specs/"+file, compile.Options{})
 		r, err := c.Run(t.Context(), Options{Seed: 1, Runs: 200 * uint64(len(c.Checks))})
 		if err != nil {
@@ -373,6 +375,9 @@ func TestRepeat(t *testing.T) {
 				}
 				repeated++
 			}
+		}
+		if repeated == before && strings.HasPrefix(file, "library") {
+			t.Errorf("%s: nothing is found", file)
 		}
 	}
 	if repeated < 8 {

@@ -100,9 +100,6 @@ func (v *Violation) same(w *Violation) bool {
 
 // NewPlayer makes a player of a check; p must have been compiled for it.
 func NewPlayer(p *model.Protocol, c *model.Check) (*Player, error) {
-	if err := p.OneChannel("simulate"); err != nil {
-		return nil, err
-	}
 	m, err := check.New(p, c)
 	if err != nil {
 		return nil, err
@@ -413,7 +410,7 @@ func (p *Player) rests() bool { return p.check.Quiet != nil || p.check.Time != n
 // stuck reports whether messages are under way that nobody can take, for want of room for what would be
 // sent, and nothing else is possible but commands and faults.
 func (p *Player) stuck(c *configuration) bool {
-	if p.check.Channel.Full != model.FullWait ||
+	if !slices.ContainsFunc(p.check.Channels(), func(ch model.Channel) bool { return ch.Full == model.FullWait }) ||
 		!slices.ContainsFunc(c.Queues, func(q []world.Item[letter]) bool { return len(q) > 0 }) {
 		return false
 	}

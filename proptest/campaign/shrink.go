@@ -135,7 +135,8 @@ func (p *Player) told(mv *move, t *taken) system.Move {
 	}
 	if t.Fault == world.Overflow {
 		x := t.Sends[t.Gone[len(t.Gone)-1]]
-		out.Overflow = &explore.Send{Channel: p.stage.Channel(t.Who, x.To), Msg: p.judge.bytes(x.Item.Message)}
+		k := p.world.Rules.Channel(t.Who, x.To, x.Class)
+		out.Overflow = &explore.Send{Channel: k, Msg: p.judge.bytes(x.Item.Message)}
 	}
 	if t.Next == nil {
 		return out
