@@ -80,6 +80,33 @@ var formats = []struct{ protocol, to, hex, text string }{
 		`SERVICE_REQUEST{service: "ssh-userauth", padding: "` + strings.Repeat(`\x00`, 10) + `"}`},
 	{"ssh", "", "0000000c 04 32 616263646566 00000000",
 		`SERVICE{kind: 50, payload: "abcdef", padding: "\x00\x00\x00\x00"}`},
+	{"socks5/method", "server", "05 02 00 02", "METHODS{methods: [0, 2]}"},
+	{"socks5/method", "client", "05 ff", "METHOD{method: 255}"},
+	{"socks5/spec", "server", "01 04 75736572 02 7077", `LOGIN{name: "user", password: "pw"}`},
+	{"socks5/spec", "client", "01 00", "STATUS{status: 0}"},
+	{"socks5/spec", "server", "05 01 00 03 0b 6578616d706c652e636f6d 0050",
+		`REQUEST{command: connect, kind: domain, four: none, name: "example.com", six: none, port: 80}`},
+	{"socks5/spec", "server", "05 03 00 04 20010db8000000000000000000000001 01bb",
+		`REQUEST{command: associate, kind: ipv6, four: none, name: none, six: " \x01\r\xb8…", port: 443}`},
+	{"socks5/spec", "client", "05 05 00 01 00000000 0000",
+		`REPLY{code: refused, kind: ipv4, four: "\x00\x00\x00\x00", name: none, six: none, port: 0}`},
+	{"socks5/datagram", "", "0000 00 01 c0000201 0035 616263",
+		`DATAGRAM{fragment: 0, kind: ipv4, four: "\xc0\x00\x02\x01", name: none, six: none, port: 53, data: "abc"}`},
+	{"enet", "", "c005 0102 0a0b", `COMPRESSED{session: 0, peer: 5, time: 258, commands: "\n\v"}`},
+	{"enet/checked", "", "0001 01020304 05 ff 0001",
+		`PACKET{session: 0, peer: 1, time: none, checksum: 16909060, commands: [{acknowledge: false, … kind: ping, … throttle: none}]}`},
+	{"tls/records", "", "170303 0003 616263", `DATA{version: 771, fragment: "abc"}`},
+	{"tls/records", "", "160303 0001 14", `HANDSHAKE{version: 771, fragment: "\x14"}`},
+	{"tls/handshake", "", "02000056 0303 a6af06a4121860dc5e6e60249cd34c95930c8ac5cb1434dac155772ed3e26928 00 1301 00 " +
+		"002e 0033 0024 001d0020c9828876112095fe66762bdbf7c672e156d6cc253b833df1dd69b1b04e751f0f 002b 0002 0304",
+		`SERVER_HELLO{version: 771, … session: "", suite: 4865, compression: 0, extensions: [{kind: 51, … ` +
+			`{kind: 43, data: "\x03\x04"}]}`},
+	{"tls/handshake", "", "01000029 0301 " + strings.Repeat("61", 32) + " 00 0002 002f 01 00",
+		`CLIENT_HELLO{version: 769, … session: "", suites: [47], compression: [0], extensions: none}`},
+	{"tls/handshake", "", "0f000008 0804 0004 01020304",
+		`CERTIFICATE_VERIFY{scheme: 2052, signature: "\x01\x02\x03\x04"}`},
+	{"tls/handshake", "", "18000001 00", "KEY_UPDATE{update: asked}"},
+	{"tls/handshake", "", "0e000000", "SERVER_HELLO_DONE"},
 	{"dns/records", "", "1234 8180 0001 0003 0001 0001 03777777 076578616d706c65 03636f6d 00 0001 0001 " +
 		"c00c 0005 0001 00000e10 0006 03776562c010 c02d 0001 0001 0000012c 0004 c0000201 " +
 		"c010 000f 0001 00000e10 0009 000a 046d61696cc010 " +
