@@ -11,9 +11,9 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/machines/mqtt"
 	"github.com/parley-go/parley/machines/ntp"
+	"github.com/parley-go/parley/machines/stun"
 	"github.com/parley-go/parley/machines/tftp"
 	"github.com/parley-go/parley/proptest/conform/sample/dns"
-	"github.com/parley-go/parley/proptest/conform/sample/stun"
 	"pgregory.net/rapid"
 )
 
@@ -28,8 +28,8 @@ var library = []Target{
 	{"specs/library/dns/spec.yaml", "asker", dns.NewAskerRunner,
 		adapt[dns.Asker, dns.AskerEvent], dns.DecodeMessage, dns.AppendMessage,
 		dns.FrameSize},
-	{"specs/library/stun/spec.yaml", "reader", stun.NewReaderRunner,
-		adapt[stun.Reader, stun.Event], stun.DecodeMessage, stun.AppendMessage,
+	{"specs/library/stun/spec.yaml", "client", stun.NewClientRunner,
+		adapt[stun.Client, stun.ClientEvent], stun.DecodeMessage, stun.AppendMessage,
 		stun.FrameSize},
 	{"specs/library/tftp/spec.yaml", "peer", tftp.NewPeerRunner,
 		adapt[tftp.Peer, tftp.Event], tftp.DecodeMessage, tftp.AppendMessage,

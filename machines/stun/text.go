@@ -32,10 +32,35 @@ func appendMessage(b []byte, m *Message) []byte {
 	return append(b, m.Kind.String()...)
 }
 
-// appendReader appends the machine's state, parameters, variables, timers and parts.
-func appendReader(b []byte, m *Reader) []byte {
+// appendClient appends the machine's state, parameters, variables, timers and parts.
+func appendClient(b []byte, m *Client) []byte {
 	b = append(b, m.State.String()...)
-	return b
+	b = wire.AppendUint(b, "{mine: ", uint64(m.Mine))
+	b = wire.AppendUint(b, ", rest: ", uint64(m.Rest))
+	b = wire.AppendInt(b, ", pause: ", int64(m.Pause))
+	b = wire.AppendBool(b, ", again: ", m.Again)
+	return append(b, '}')
+}
+
+// appendServer appends the machine's state, parameters, variables, timers and parts.
+func appendServer(b []byte, m *Server) []byte {
+	b = append(b, m.State.String()...)
+	b = wire.AppendBool(b, "{busy: ", m.Busy)
+	return append(b, '}')
+}
+
+func appendAddress(b []byte, v *Address) []byte {
+	b = wire.AppendWord(b, "{family: ", v.Family.String())
+	b = wire.AppendInt(b, ", port: ", int64(v.Port))
+	b = wire.AppendText(b, ", ip: ", v.Ip.String(), int(v.Ip.Len) > len(v.Ip.Data))
+	return append(b, '}')
+}
+
+func appendError(b []byte, v *Error) []byte {
+	b = wire.AppendInt(b, "{class: ", int64(v.Class))
+	b = wire.AppendInt(b, ", number: ", int64(v.Number))
+	b = wire.AppendText(b, ", reason: ", v.Reason.String(), int(v.Reason.Len) > len(v.Reason.Data))
+	return append(b, '}')
 }
 
 func appendAttributeList(b []byte, v *AttributeList) []byte {
@@ -97,20 +122,6 @@ func appendAttribute(b []byte, v *Attribute) []byte {
 	} else {
 		b = append(b, ", value: none"...)
 	}
-	return append(b, '}')
-}
-
-func appendAddress(b []byte, v *Address) []byte {
-	b = wire.AppendWord(b, "{family: ", v.Family.String())
-	b = wire.AppendInt(b, ", port: ", int64(v.Port))
-	b = wire.AppendText(b, ", ip: ", v.Ip.String(), int(v.Ip.Len) > len(v.Ip.Data))
-	return append(b, '}')
-}
-
-func appendError(b []byte, v *Error) []byte {
-	b = wire.AppendInt(b, "{class: ", int64(v.Class))
-	b = wire.AppendInt(b, ", number: ", int64(v.Number))
-	b = wire.AppendText(b, ", reason: ", v.Reason.String(), int(v.Reason.Len) > len(v.Reason.Data))
 	return append(b, '}')
 }
 
