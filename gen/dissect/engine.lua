@@ -435,7 +435,9 @@ function read.bits(r, item, out)
       r.tree:add(f.constant, range, v)
       if v ~= x.value then wrong(at, "a constant is %s, not %s", number(v), number(x.value)) end
     else
-      take_value(x, v, at, out, r.tree:add(f[x], range, x.bits > 32 and (x.signed and Int64.new(v) or UInt64.new(v % 2 ^ 32, math.floor(v / 2 ^ 32))) or v))
+      local shown = x.bits > 32 and (x.signed and Int64.new(v) or UInt64.new(v % 2 ^ 32, math.floor(v / 2 ^ 32))) or v
+      if x.width == 64 and x.type.k == "opaque" then shown, v = word, tostring(word) end -- more bits than a Lua number has
+      take_value(x, v, at, out, r.tree:add(f[x], range, shown))
     end
   end
 end
