@@ -32,9 +32,13 @@ func (s *System) advice(o explore.Options, res *explore.Result) []string {
 		out = append(out, fmt.Sprintf("fewer instances: the check has %d, and each multiplies the configurations", n))
 	}
 	out = append(out, s.smaller()...)
-	if n := slices.Max(append(slices.Clone(res.Widest[:s.Own]), 0)); n > 1 {
-		out = append(out, fmt.Sprintf("a smaller `capacity`, now %d: %d messages were in one channel",
-			s.Check.Channel.Capacity, n))
+	if s.Own > 0 {
+		n := slices.Max(res.Widest[:s.Own])
+		k := slices.Index(res.Widest, n)
+		if n > 1 {
+			out = append(out, fmt.Sprintf("a smaller `capacity`, now %d: %d messages were in one channel",
+				s.System.Channels[k].Cap, n))
+		}
 	}
 	switch {
 	case strings.Contains(res.Why, "memory"):
