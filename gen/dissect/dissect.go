@@ -72,5 +72,5 @@ func framed(w *model.Wire) bool {
 			return true
 		}
 	}
-	return w.Lines
+	return w.Lines || w.Self
 }

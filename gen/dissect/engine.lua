@@ -68,7 +68,7 @@ local function declare(prefix, items)
       add(item, ProtoField.uint32(abbr, item.field, base.DEC, nil, nil, item.doc))
     elseif item.k == "int" then
       add(item, field_of(item, abbr, item.field == "" and "element" or item.field, base.DEC, names_of(item), nil, item.doc))
-    elseif item.k == "text" or item.k == "value" then
+    elseif item.k == "text" or item.k == "value" or item.k == "word" then
       add(item, ProtoField.string(abbr, item.field == "" and "element" or item.field, base.NONE, item.doc))
     elseif item.k == "address" then
       add(item, ProtoField.bytes(abbr, item.field, base.SPACE, item.doc))
@@ -151,8 +151,13 @@ end
 
 local function wrong(at, text, ...) error({ at = at, text = string.format(text, ...) }, 0) end
 
+-- short is wrong because the frame, but not a region of it, ends too early.
+local function short(r, at, text, ...)
+  error({ at = at, text = string.format(text, ...), short = not r.region }, 0)
+end
+
 local function need(r, n, what)
-  if r.finish - r.at < n then wrong(r.at, "%s needs %d bytes, there are %d", what, n, r.finish - r.at) end
+  if r.finish - r.at < n then short(r, r.at, "%s needs %d bytes, there are %d", what, n, r.finish - r.at) end
 end
 
 -- fixed reads a number of a fixed size: a Lua number, or a UInt64 or Int64 of 64 bits.
@@ -305,12 +310,46 @@ local function xored(r, v, item)
   return type(v) == "number" and wide:tonumber() or wide
 end
 
+-- digits reads a number in digits and what ends it: the number, and how many bytes both have.
+local function digits(r, item, what)
+  local most = item.varint == "hex" and "ffffffffffffffff" or item.signed and "9223372036854775807" or "18446744073709551615"
+  local s = r.finish > r.at and r.tvb:raw(r.at, math.min(r.finish - r.at, 40)) or ""
+  local minus = item.signed and s:match("^%-") or ""
+  if minus ~= "" then most = "9223372036854775808" end
+  local found = s:match(item.varint == "hex" and (item.overlong and "^%x*" or "^[0-9a-f]*") or "^%d*", #minus + 1)
+  local behind = s:sub(#minus + #found + 1, #minus + #found + #item.tail)
+  local plain = found:lower():gsub("^0+(.)", "%1")
+  local bad = #found > 20 or not item.overlong and plain ~= found or #plain > #most or #plain == #most and plain > most
+  bad = bad or minus ~= "" and plain == "0" and not item.overlong
+  if not bad and behind ~= item.tail and item.tail:sub(1, #behind) == behind and #minus + #found + #behind == #s then
+    short(r, r.at, "the number of %s does not end", what)
+  elseif bad or found == "" or behind ~= item.tail then
+    wrong(r.at, "the number of %s is none", what)
+  end
+  local v
+  if item.varint == "hex" then
+    v = UInt64.new(0)
+    for i = 1, #plain do v = v:lshift(4) + UInt64.new(tonumber(plain:sub(i, i), 16)) end
+  else
+    v = UInt64.new(plain)
+  end
+  return v, minus, #minus + #found + #behind
+end
+
 -- number_at reads the number of an item and goes behind it: a Lua number, what it was read from, and as it was read.
 local function number_at(r, item, what)
   local raw, n
-  if item.varint then
+  if item.tail then
+    local minus
+    raw, minus, n = digits(r, item, what)
+    local range = r.tvb(r.at, n)
+    r.at = r.at + n
+    local v = raw:tonumber()
+    if minus == "" then return v, range, raw end
+    return -v, range, UInt64.new(0) - raw
+  elseif item.varint then
     raw, n = varint[item.varint](r.tvb, r.at, r.finish)
-    if not raw then wrong(r.at, "the number of %s does not end", what) end
+    if not raw then short(r, r.at, "the number of %s does not end", what) end
     if item.bits < 64 and raw:rshift(item.bits) > UInt64.new(0) or n > shortest[item.varint](raw) and not item.overlong then
       wrong(r.at, "the number of %s has more bytes than it may", what)
     end
@@ -390,12 +429,12 @@ end
 function read.sized(r, item, out)
   local n, range = number_at(r, item, "a region")
   r.tree:add(f.length, range, n % 2 ^ 32)
-  if n > r.finish - r.at then wrong(r.at, "a region has %s bytes, there are %d", number(n), r.finish - r.at) end
-  local finish = r.finish
-  r.finish = r.at + n
+  if n > r.finish - r.at then short(r, r.at, "a region has %s bytes, there are %d", number(n), r.finish - r.at) end
+  local finish, region = r.finish, r.region
+  r.finish, r.region = r.at + n, true
   items(r, item.items, out)
   if r.at < r.finish then wrong(r.at, "%d bytes behind the last item of a region", r.finish - r.at) end
-  r.finish = finish
+  r.finish, r.region = finish, region
 end
 
 -- An optional part is there because something said so, or because bytes remain.
@@ -444,6 +483,8 @@ end
 
 function read.literal(r, item)
   local at, n = r.at, #item.bytes
+  local there = math.min(n, r.finish - at)
+  if there > 0 and r.tvb:raw(at, there) ~= item.bytes:sub(1, there) then wrong(at, "a constant is other than it has to be") end
   local range = take(r, n * 8, "a constant")
   r.tree:add(f.bytes, range)
   if r.tvb:raw(at, n) ~= item.bytes then wrong(at, "a constant is other than it has to be") end
@@ -567,10 +608,43 @@ local function domain(r, item, out)
   r.at = finish
 end
 
+-- ended finds the end of a text: how many bytes it has, and how many the end.
+local function ended(r, item)
+  local s = r.finish > r.at and r.tvb:raw(r.at, math.min(r.finish - r.at, item.most + #item.tail)) or ""
+  local from, to = s:find(item.lone and "\n" or item.tail, 1, true)
+  if item.lone and from and from > 1 and s:byte(from - 1) == 13 then from = from - 1 end
+  if from and from - 1 > item.most or not from and #s == item.most + #item.tail then wrong(r.at, "%s does not end", item.field) end
+  if not from then short(r, r.at, "%s does not end", item.field) end
+  return from - 1, to - from + 1
+end
+
+-- word reads the word for a value.
+function read.word(r, item, out)
+  local at = r.at
+  local rest = r.finish > at and r.tvb:raw(at, math.min(r.finish - at, 4096)) or ""
+  local best, size
+  for i, word in ipairs(item.words) do
+    local all = word .. item.tail
+    if #rest < #all and all:sub(1, #rest) == rest then short(r, at, "%s does not end", item.field) end
+    if rest:sub(1, #all) == all and #all > (size or -1) then best, size = i, #all end
+  end
+  if not best then wrong(at, "%s is no word", item.field) end
+  keep(out, item, item.type.codes[best])
+  r.tree:add(f[item], r.tvb(at, size), item.type.names[best])
+  r.at = at + size
+end
+
 function read.text(r, item, out)
   if item.by == "domain" then return domain(r, item, out) end
   local at, n, skip = r.at, r.finish - r.at, 0
-  if item.by == "nul" then
+  if item.by == "ended" then
+    n, skip = ended(r, item)
+    local s = n > 0 and r.tvb:raw(at, n) or ""
+    for i = 1, item.plain and 0 or #s do
+      local c = s:sub(i, i)
+      if c == "\n" or c == "\r" or item.without:find(c, 1, true) then wrong(at + i - 1, "%s has a byte that it must not have", item.field) end
+    end
+  elseif item.by == "nul" then
     for i = r.at, r.finish - 1 do
       if r.tvb(i, 1):uint() == 0 then
         n, skip = i - r.at, 1
@@ -584,6 +658,7 @@ function read.text(r, item, out)
     n = n - behind(r, item)
   elseif item.by == "counted" then
     n = r.counts[item.field] or 0
+    if spec.self and n > item.most then wrong(at, "%s has %s bytes, at most %d", item.field, number(n), item.most) end
     need(r, n, item.field)
   end
   local shown = n
@@ -779,6 +854,13 @@ end
 
 local nobody = setmetatable({}, { __index = function() return function(self) return self end end })
 
+-- strange reports whether a message does not go this way: the server receives what goes to its port, and has sent what
+-- comes from there.
+local function strange(pinfo, x)
+  return spec.server and x.from ~= "" and
+    (pinfo.dst_port == spec.port and x.from == spec.server or pinfo.src_port == spec.port and x.from ~= spec.server)
+end
+
 -- chosen returns the first of the messages that are like m that the frame is; if it is none, the one that was read
 -- farthest.
 local function chosen(tvb, pinfo, at, total, m)
@@ -786,10 +868,7 @@ local function chosen(tvb, pinfo, at, total, m)
   if #list == 1 then return m end
   local best, reached
   for _, x in ipairs(list) do
-    -- The server receives what goes to its port, and has sent what comes from there.
-    local strange = spec.server and x.from ~= "" and
-      (pinfo.dst_port == spec.port and x.from == spec.server or pinfo.src_port == spec.port and x.from ~= spec.server)
-    if not strange then
+    if not strange(pinfo, x) then
       local r = { tvb = tvb, at = at, begin = at, finish = at + total, whole = at + total, tree = nobody, root = nobody, counts = {}, there = {} }
       local fine, err = pcall(read_frame, r, at, x, {})
       if fine then return x end
@@ -800,8 +879,28 @@ local function chosen(tvb, pinfo, at, total, m)
   return best or m
 end
 
+-- self_size returns the length of a frame that ends where its last item does, as size does.
+local function self_size(tvb, pinfo, at)
+  local finish = math.min(tvb:len(), at + spec.most)
+  local worst
+  for _, x in ipairs(spec.messages) do
+    if not strange(pinfo, x) then
+      local r = { tvb = tvb, at = at, begin = at, finish = finish, tree = nobody, root = nobody, counts = {}, there = {} }
+      local fine, err = pcall(items, r, x.items, {})
+      if fine then return r.at - at, nil, x end
+      if type(err) ~= "table" then error(err, 0) end
+      if not worst or err.short and not worst.short or err.short == worst.short and err.at > worst.at then worst = err end
+    end
+  end
+  if worst and worst.short then
+    if tvb:len() - at >= spec.most then return nil, { at = at, text = "a frame has at most " .. spec.most .. " bytes" } end
+    return nil
+  end
+  return nil, worst or { at = at, text = "no message begins so" }
+end
+
 local function frame(tvb, pinfo, tree, at, total, m)
-  m = chosen(tvb, pinfo, at, total, m)
+  if not spec.self then m = chosen(tvb, pinfo, at, total, m) end
   local root = tree:add(proto, tvb(at, total))
   local r = { tvb = tvb, at = at, begin = at, finish = at + total, whole = at + total, tree = root, root = root, counts = {}, there = {} }
   local out = {}
@@ -891,6 +990,8 @@ function proto.dissector(tvb, pinfo, tree)
     local total, err, m
     if spec.lines then
       total, err = line_size(tvb, at)
+    elseif spec.self then
+      total, err, m = self_size(tvb, pinfo, at)
     else
       total, err, m = size(tvb, at)
     end

@@ -55,6 +55,9 @@ func (w *writer) spec(p *model.Protocol, o Options) {
 		if o.Server != "" {
 			w.line("server = %s,", quote(o.Server))
 		}
+		if form.Self {
+			w.line("self = true,")
+		}
 		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", form.Max, form.HeaderLen,
 			form.Surplus, form.Lines, form.ASCII)
 		w.block("header = {", "},", func() {
@@ -210,13 +213,25 @@ func (w *writer) item(item model.WireItem) {
 		} else if it.Count {
 			by = "counted"
 		}
-		w.line(`{ k = "text", field = %s%s, by = %s, most = %d, cut = %t, charset = %s%s, xor_at = %d, base = %d, back = %t, doc = %s },`,
-			quote(it.Field.Name), path(it.Field), quote(by), it.Field.Type.Cap, it.Cut, quote(it.Field.Type.Charset),
-			behind(it.Behind), it.XorAt, it.Base, it.Back,
-			doc(it.Field))
+		tail := ""
+		if it.End != "" {
+			by = "ended"
+			tail = fmt.Sprintf("tail = %s, lone = %t, plain = %t, without = %s, ", quote(it.End), it.LoneLF,
+				it.Field.Type.Binary, quote(it.Field.Type.Without))
+		}
+		w.line(`{ k = "text", field = %s%s, by = %s, %smost = %d, cut = %t, charset = %s%s, xor_at = %d, base = %d, back = %t, `+
+			`doc = %s },`, quote(it.Field.Name), path(it.Field), quote(by), tail, it.Field.Type.Cap, it.Cut,
+			quote(it.Field.Type.Charset), behind(it.Behind), it.XorAt, it.Base, it.Back, doc(it.Field))
 	case *model.WireRun:
 		w.line(`{ k = "run", field = %s%s, bits = 64, byte = %d, type = %s, doc = %s },`, quote(it.Field.Name),
 			path(it.Field), it.Byte, typeOf(it.Field.Type), doc(it.Field))
+	case *model.WireWord:
+		var words []string
+		for _, word := range it.Field.Type.InLine() {
+			words = append(words, quote(word))
+		}
+		w.line(`{ k = "word", field = %s%s, tail = %s, words = { %s }, type = %s, doc = %s },`, quote(it.Field.Name),
+			path(it.Field), quote(it.End), strings.Join(words, ", "), typeOf(it.Field.Type), doc(it.Field))
 	case *model.WireSized:
 		w.block(fmt.Sprintf(`{ k = "sized", %s, items = {`, number(it.Number)), "} },", func() { w.items(it.Items) })
 	case *model.WireIf:
@@ -302,8 +317,12 @@ func number(n model.Number) string {
 		out += fmt.Sprintf(", xor = { %d, %d }, xor_at = %d", n.Xor%(1<<32), n.Xor>>32, n.XorAt)
 	}
 	if n.Varint != model.Fixed {
-		form := map[model.Varint]string{model.LEB128: "leb128", model.QUIC: "quic"}
+		form := map[model.Varint]string{model.LEB128: "leb128", model.QUIC: "quic", model.Decimal: "decimal",
+			model.Hex: "hex"}
 		out += fmt.Sprintf(", varint = %q", form[n.Varint])
+		if n.End != "" {
+			out += ", tail = " + quote(n.End)
+		}
 		if n.Overlong {
 			out += ", overlong = true"
 		}

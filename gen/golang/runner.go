@@ -209,9 +209,10 @@ func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 				}`, kind(model.EventLost)),
 		g.timeout(r),
 		g.frameMethod(r),
-		method(r, "FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return FrameSize(b) }"),
+		method(r, "FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return $2 }",
+			g.frameSize(r, gotree.X("b"))),
 		// Written for each role, because only the methods of a known type are called directly and inlined.
-		method(r, "Stream implements fsm.Streamer.", streamMethod),
+		method(r, "Stream implements fsm.Streamer.", streamMethod, g.frameSize(r, gotree.X("in[s.Bytes:]"))),
 	}
 }
 
@@ -289,6 +290,14 @@ func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 	r.event.Kind, r.event.From = $2+$3(r.event.Message.Kind), from
 	return r.Machine.Step(&r.event, &r.effects), nil
 }`, first, r.Kind, g.decode(r))
+}
+
+// frameSize composes the size of the frame at the beginning of b, which the role receives.
+func (g *gen) frameSize(r *types.Machine, b gotree.Expr) gotree.Expr {
+	if g.P.Directed() && g.P.Wire.Self {
+		return gotree.X("FrameSizeTo($1, $2)", gotree.Str(r.M.Name), b)
+	}
+	return gotree.X("FrameSize($1)", b)
 }
 
 // firstMessage returns the constant for the event of the first message. Those of the others follow it,

@@ -4,7 +4,7 @@ package golang
 const streamMethod = `Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
 s.Out = out
 for before := r.Machine.State; ; s.Frames++ {
-	n, err := FrameSize(in[s.Bytes:])
+	n, err := $2
 	if err != nil || n <= 0 || n > min(len(in)-s.Bytes, maxFrame) {
 		return s
 	}

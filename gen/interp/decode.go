@@ -14,6 +14,7 @@ type decoder struct {
 	at     int
 	begins [][]int // where items begin, of the lists of items that enclose each other
 	strs   *Strings
+	self   bool // the frame ends where its items do
 	counts []textCount
 	err    wire.Error
 }
@@ -77,6 +78,8 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = d.count(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireEach:
 			ok = d.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireWord:
+			ok = d.word(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireBytes:
 			ok = d.text(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireRun:
@@ -99,6 +102,14 @@ func (d *decoder) number(n model.Number, field string) (v uint64, size int, ok b
 		v, size = wire.LEB128(rest, n.Bits, n.Overlong)
 	case model.QUIC:
 		v, size = wire.QUIC(rest, n.Overlong)
+	case model.Decimal:
+		if n.Signed {
+			v, size = wire.Integer(rest, n.Overlong, n.End)
+		} else {
+			v, size = wire.Digits(rest, 10, n.Overlong, n.End)
+		}
+	case model.Hex:
+		v, size = wire.Digits(rest, 16, n.Overlong, n.End)
 	default:
 		if !d.need(field, n.Bits/8) {
 			return 0, 0, false
@@ -217,6 +228,11 @@ func (d *decoder) constant(it *model.WireConst) bool {
 
 // literal reads bytes that are always the same. The error is that of the first other byte.
 func (d *decoder) literal(it *model.WireLiteral) bool {
+	if d.self {
+		if i := wire.Begins(d.b[d.at:], it.Bytes); i >= 0 {
+			return d.fail("", d.at+i, wire.Mismatch, int64(d.b[d.at+i]), int64(it.Bytes[i]))
+		}
+	}
 	if !d.need("", len(it.Bytes)) {
 		return false
 	}
@@ -379,6 +395,13 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 		if i := bytes.IndexByte(rest, 0); i >= 0 {
 			text, end = rest[:i], i+1
 		}
+	case it.End != "":
+		i, n := wire.Ended(rest, it.End, it.LoneLF, it.Field.Type.Cap)
+		if n <= 0 {
+			d.err = wire.BadEnded(d.err.Message, field, d.b, d.at, n, it.Field.Type.Cap)
+			return false
+		}
+		text, end = rest[:i], n
 	case it.Whole:
 		if !d.need(field, it.Field.Type.Cap) {
 			return false
@@ -387,6 +410,9 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 		text = rest[:end]
 	case it.Count:
 		n := d.counted(it.Field)
+		if d.self && n > uint64(it.Field.Type.Cap) {
+			return d.fail(field, d.at, wire.Count, int64(n), int64(it.Field.Type.Cap))
+		}
 		if n > uint64(len(rest)) {
 			return d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(uint64(d.at)+min(n, 1<<32)))
 		}
@@ -415,11 +441,26 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 	if i := wire.BadIn(it.Field.Type.Charset, text); i >= 0 {
 		return d.fail(field, d.at+i, wire.Charset, int64(text[i]), 0)
 	}
+	if i := wire.BadByte(text, it.Field.Type.Without, false); it.End != "" && !it.Field.Type.Binary && i >= 0 {
+		return d.fail(field, d.at+i, wire.Charset, int64(text[i]), 0)
+	}
 	if it.XorAt > 0 {
 		text = bytes.Clone(text)
 		wire.XorBytes(text, d.b[it.XorAt-1:])
 	}
 	slots[0] = d.strs.Intern(text)
 	d.at += end
+	return true
+}
+
+// word reads an enumeration by its words.
+func (d *decoder) word(it *model.WireWord, slots []int64, field string) bool {
+	i, n := wire.Which(d.b[d.at:], it.End, it.Field.Type.InLine())
+	if n <= 0 {
+		d.err = wire.BadWord(d.err.Message, field, d.b, d.at, n)
+		return false
+	}
+	slots[0] = int64(i)
+	d.at += n
 	return true
 }

@@ -113,6 +113,13 @@ func appendNumber(b []byte, n model.Number, v uint64) []byte {
 		return wire.AppendLEB128(b, v)
 	case model.QUIC:
 		return wire.AppendQUIC(b, v)
+	case model.Decimal:
+		if n.Signed {
+			return wire.AppendInteger(b, v, n.End)
+		}
+		return wire.AppendDigits(b, v, 10, n.End)
+	case model.Hex:
+		return wire.AppendDigits(b, v, 16, n.End)
 	}
 	return wire.AppendUnsigned(b, v, n.Bits/8, n.Little)
 }
@@ -198,6 +205,8 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = e.count(it, slots[it.Field.Offset:], prefix+it.Field.Name, cuts(items, it.Field))
 		case *model.WireEach:
 			ok = e.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+		case *model.WireWord:
+			e.b = append(append(e.b, it.Field.Type.InLine()[slots[it.Field.Offset]]...), it.End...)
 		case *model.WireBytes:
 			ok = e.text(it, slots[it.Field.Offset], prefix+it.Field.Name)
 		case *model.WireValue:
@@ -349,6 +358,16 @@ func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
 	}
 	if i := wire.BadIn(it.Field.Type.Charset, []byte(s)); i >= 0 {
 		return e.fail(field, len(e.b)+i, wire.Charset, int64(s[i]), 0)
+	}
+	if it.End != "" {
+		if i := wire.BadByte([]byte(s), it.Field.Type.Without, false); i >= 0 && !it.Field.Type.Binary {
+			return e.fail(field, len(e.b)+i, wire.Charset, int64(s[i]), 0)
+		}
+		if !wire.Holds([]byte(s), it.End, it.LoneLF) {
+			return e.fail(field, len(e.b), wire.Unterminated, int64(len(s)), int64(most))
+		}
+		e.b = append(append(e.b, s...), it.End...)
+		return true
 	}
 	e.b = append(e.b, s...)
 	if it.XorAt > 0 {

@@ -8,9 +8,17 @@ import (
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if
 // b is too short to tell, or an error (Problem is not 0) if no valid frame can
 // start so. If the header has no length a frame is whatever b holds. p.Wire must not be nil.
-func FrameSize(p *model.Protocol, b []byte) (int, wire.Error) {
+//
+// It does not know who receives the frame. If that matters, see [FrameSizeTo].
+func FrameSize(p *model.Protocol, b []byte) (int, wire.Error) { return FrameSizeTo(p, b, "") }
+
+// FrameSizeTo is [FrameSize] for a frame that a role receives.
+func FrameSizeTo(p *model.Protocol, b []byte, to string) (int, wire.Error) {
 	if p.Wire.Lines {
 		return lineSize(p, b)
+	}
+	if p.Wire.Self {
+		return selfSize(p, b, to)
 	}
 	if len(b) < p.Wire.HeaderLen {
 		return 0, wire.Error{}
@@ -41,6 +49,14 @@ func DecodeFrameAs(p *model.Protocol, strs *Strings, b []byte, may func(*model.M
 	[]int64, wire.Error) {
 	if p.Wire.Lines {
 		return decodeLine(p, strs, b)
+	}
+	if p.Wire.Self {
+		m, slots, end, err := decodeSelf(p, strs, b, may)
+		if err.Problem == 0 && end < len(b) {
+			return nil, nil, wire.Error{Message: m.Name, Offset: end, Problem: wire.Trailing,
+				Value: int64(len(b) - end)}
+		}
+		return m, slots, err
 	}
 	if len(b) < p.Wire.HeaderLen {
 		return nil, nil, wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: int64(p.Wire.HeaderLen)}

@@ -46,7 +46,7 @@ func looseItem(item WireItem) bool {
 	case *WirePresent:
 		return it.Field.Type.Kind == KindArray || it.Overlong
 	case *WireBytes:
-		return it.Nul || it.Cut || it.Back
+		return it.Nul || it.Cut || it.Back || it.LoneLF
 	case *WireEach:
 		return it.Rows > 0 || loose(it.Items)
 	case *WireSized:

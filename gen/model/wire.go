@@ -19,6 +19,8 @@ type Wire struct {
 	Max int
 	// Surplus is set if bytes after the last item are skipped; otherwise they are an error.
 	Surplus bool
+	// Self is set if frames have no length and end where their last item does, so that a stream can be cut.
+	Self bool
 	// Lines is set if a frame is a line of text that ends with LF. Header is then empty, and
 	// messages have a Line instead of a Layout. ASCII is set if a line has only the bytes 32 to
 	// 126.
@@ -100,15 +102,19 @@ type Number struct {
 	XorAt int
 	// Overlong is set if a number of varying length may have more bytes than it needs.
 	Overlong bool
+	// End is the bytes that end a number in digits; empty for any other.
+	End string
 }
 
 // Varint is the form of a number of varying length.
 type Varint uint8
 
 const (
-	Fixed  Varint = iota
-	LEB128        // seven bits in each byte, the lowest first; all but the last have the bit 128
-	QUIC          // the two highest bits of the first byte say whether it has 1, 2, 4 or 8
+	Fixed   Varint = iota
+	LEB128         // seven bits in each byte, the lowest first; all but the last have the bit 128
+	QUIC           // the two highest bits of the first byte say whether it has 1, 2, 4 or 8
+	Decimal        // digits, and the bytes that End says; Signed ones may have a minus before them
+	Hex            // the same with hexadecimal digits, in lower case; never Signed
 )
 
 // Bytes returns how many bytes the number takes at least and at most.
@@ -118,6 +124,10 @@ func (n Number) Bytes() (least, most int) {
 		return 1, (n.Bits + 6) / 7
 	case QUIC:
 		return 1, 8
+	case Decimal:
+		return 1 + len(n.End), 20 + len(n.End)
+	case Hex:
+		return 1 + len(n.End), 16 + len(n.End)
 	}
 	return (n.Bits + 7) / 8, (n.Bits + 7) / 8
 }
@@ -320,12 +330,23 @@ type (
 		Whole  bool // always as many bytes as its type bounds
 		XorAt  int  // if not 0, XORed with the bytes of the frame from XorAt - 1 on
 		Cut    bool
+		// End is the bytes behind the text, which are not in it; empty if it ends otherwise. LoneLF: End
+		// is CR LF, and an LF alone is taken as well.
+		End    string
+		LoneLF bool
 	}
 	// WireRun is bytes that are all Byte, as many as there are; the field, an integer, says how many.
 	WireRun struct {
 		WireBase
 		Field *Field
 		Byte  byte
+	}
+	// WireWord is an enumeration, as the word that stands for its value, and the bytes End, which may be
+	// empty: then it is the longest word that the bytes begin with.
+	WireWord struct {
+		WireBase
+		Field *Field
+		End   string
 	}
 	// WireValue is a field of any type in the default format (see
 	// WithDefaultWire). Values are laid out big-endian: a number as the
@@ -449,6 +470,15 @@ func Extent(item WireItem) (least, most int) {
 		if it.Whole {
 			return it.Field.Type.Cap, it.Field.Type.Cap
 		}
+		if it.End != "" {
+			return len(it.End), it.Field.Type.Cap + len(it.End)
+		}
+	case *WireWord:
+		least, most = 1<<30, 0
+		for _, word := range it.Field.Type.InLine() {
+			least, most = min(least, len(word)), max(most, len(word))
+		}
+		return least + len(it.End), most + len(it.End)
 	case *WirePresent:
 		if it.Of == nil {
 			return number(it.Number)

@@ -52,7 +52,9 @@ func init() {
 	wireItem.keys = []key{
 		{"as", text("a width")}, {"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
 		{"none", exprShape}, {"value", exprShape}, {"to", exprShape}, {"since", text("an item")},
-		{"until", &shape{what: "the number that ends a list", keys: []key{{"as", text("a width")},
+		{"end", text("the bytes that end it")},
+		{"until", &shape{what: "the number that ends a list", scalar: anyScalar, keys: []key{{"as", text("a width")},
+			{"text", text("bytes")}, {"hex", text("bytes")},
 			{"value", exprShape}, {"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}}}}},
 		{"cut", &shape{what: "cut", scalar: boolScalar}},
 		{"rows", exprShape}, {"row", wireItems},
@@ -93,6 +95,7 @@ func init() {
 			{"lines", &shape{what: "the end of a line", scalar: oneOf("lf")}},
 			{"charset", &shape{what: "the bytes of a line", scalar: oneOf("ascii", "any")}},
 			{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
+			{"selfDelimiting", &shape{what: "selfDelimiting", scalar: boolScalar}},
 			{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}},
 		{"parties", &shape{what: "how many instances take part", scalar: anyScalar,
 			listHint: "it is a number: `parties: 2`; a check names them under `instances`"}},

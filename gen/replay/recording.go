@@ -122,7 +122,7 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 	for done < len(b) {
 		size := len(b)
 		if !r.Datagrams {
-			n, err := interp.FrameSize(r.codec.wire, b[done:])
+			n, err := interp.FrameSizeTo(r.codec.wire, b[done:], r.roles[1-c.From])
 			if err.Problem != 0 {
 				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done,
 					Bytes: head(b[done:]), Reason: err.Error()}

@@ -15,6 +15,9 @@ import (
 func (r *resolver) alike(list []wire.Alike) {
 	for _, x := range list {
 		why := "the header has no `type`"
+		if r.Protocol.Wire.Self {
+			why = "no byte at the beginning tells them apart"
+		}
 		if r.Protocol.Wire.TypeNumber() != nil {
 			why = fmt.Sprintf("both have the id %d", x.A.ID)
 		}
@@ -39,6 +42,9 @@ func example(p *model.Protocol, x wire.Alike) []byte {
 		most = max(most, least)
 	}
 	strs := &interp.Strings{}
+	if b := oneIsOther(p, strs, m, o); b != nil {
+		return b
+	}
 	for try := range 4000 {
 		body := make([]byte, least+min(try%40, max(most-least, 0)))
 		for i := range body {
@@ -67,6 +73,29 @@ func example(p *model.Protocol, x wire.Alike) []byte {
 		}
 		if is(m) && is(o) {
 			return bytes.Clone(frame)
+		}
+	}
+	return nil
+}
+
+// oneIsOther returns a frame of one message, with the values that variables begin with, that is also the other
+// one or begins with it; nil if there is none.
+func oneIsOther(p *model.Protocol, strs *interp.Strings, m, o *model.Message) []byte {
+	if !p.Wire.Self {
+		return nil
+	}
+	for _, pair := range [][2]*model.Message{{m, o}, {o, m}} {
+		slots := make([]int64, interp.FieldSlots(pair[0].Fields))
+		interp.Zero(&model.Type{Kind: model.KindRecord, Fields: pair[0].Fields}, slots)
+		frame, err := interp.AppendFrame(p, strs, nil, pair[0], slots)
+		if err.Problem != 0 {
+			continue
+		}
+		for n := 1; n <= len(frame); n++ {
+			got, _, _ := interp.DecodeFrameAs(p, strs, frame[:n], func(c *model.Message) bool { return c == pair[1] })
+			if got != nil {
+				return frame
+			}
 		}
 	}
 	return nil

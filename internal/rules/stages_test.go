@@ -7,7 +7,7 @@ import (
 
 // stages are the packages of the resolver in their order. Each uses only those before it, and
 // what the resolver reads and writes.
-var stages = []string{"pass", "types", "wire", "convert", "expr", "machine", "check"}
+var stages = []string{"pass", "types", "apart", "lines", "wire", "convert", "expr", "machine", "check"}
 
 // fixtures are the packages that every stage may use.
 var fixtures = []string{"gen/ast", "gen/core", "gen/core/interval", "gen/diag", "gen/model", "gen/symbols",

@@ -17,6 +17,7 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/ranges"
 	"github.com/parley-go/parley/proptest/conform/sample/ring"
 	"github.com/parley-go/parley/proptest/conform/sample/sessions"
+	"github.com/parley-go/parley/proptest/conform/sample/texts"
 )
 
 // samples are packages that use every part of the language, for these tests only.
@@ -27,6 +28,8 @@ var samples = []Target{
 		adapt[numbers.Peer, numbers.Event], numbers.DecodeMessage, numbers.AppendMessage, numbers.FrameSize},
 	{"proptest/conform/testdata/parts/spec.yaml", "peer", parts.NewPeerRunner,
 		adapt[parts.Peer, parts.PeerEvent], parts.DecodeMessage, parts.AppendMessage, parts.FrameSize},
+	{"proptest/conform/testdata/texts/spec.yaml", "one", texts.NewOneRunner,
+		adapt[texts.One, texts.OneEvent], texts.DecodeMessage, texts.AppendMessage, texts.FrameSize},
 	{"proptest/conform/testdata/kitchen/spec.yaml", "peer", kitchen.NewPeerRunner,
 		adapt[kitchen.Peer, kitchen.Event], kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner,

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/machines/mqtt"
 	"github.com/parley-go/parley/machines/ntp"
+	"github.com/parley-go/parley/machines/resp"
 	"github.com/parley-go/parley/machines/stun"
 	"github.com/parley-go/parley/machines/tftp"
 	"github.com/parley-go/parley/proptest/conform/sample/dns"
@@ -25,6 +26,9 @@ var library = []Target{
 	{"specs/library/ntp/spec.yaml", "client", ntp.NewClientRunner,
 		adapt[ntp.Client, ntp.ClientEvent], ntp.DecodeMessage, ntp.AppendMessage,
 		ntp.FrameSize},
+	{"specs/library/resp/spec.yaml", "client", resp.NewClientRunner,
+		adapt[resp.Client, resp.ClientEvent], resp.DecodeMessage, resp.AppendMessage,
+		resp.FrameSize},
 	{"specs/library/dns/spec.yaml", "asker", dns.NewAskerRunner,
 		adapt[dns.Asker, dns.AskerEvent], dns.DecodeMessage, dns.AppendMessage,
 		dns.FrameSize},
@@ -129,11 +133,44 @@ var vectors = []vector{
 	{"tftp", "0005 0001 6e6f00", `ERROR{code: 1, text: "no"}`},
 }
 
+// textVectors are frames of text protocols.
+var textVectors = []vector{
+	{"resp", "*2\r\n$3\r\nGET\r\n$1\r\nk\r\n", `COMMAND{args: ["GET", "k"]}`},
+	{"resp", "*0\r\n", `COMMAND{args: []}`},
+	{"resp", "+PONG\r\n", `REPLY{kind: simple, line: "PONG", number: none, bulk: none, array: none}`},
+	{"resp", "-ERR no such key\r\n",
+		`REPLY{kind: error, line: "ERR no such key", number: none, bulk: none, array: none}`},
+	{"resp", ":-1000\r\n", `REPLY{kind: integer, line: none, number: 18446744073709550616, bulk: none, array: none}`},
+	{"resp", ":9223372036854775807\r\n",
+		`REPLY{kind: integer, line: none, number: 9223372036854775807, bulk: none, array: none}`},
+	{"resp", "$5\r\nhello\r\n", `REPLY{kind: bulk, line: none, number: none, bulk: "hello", array: none}`},
+	{"resp", "$0\r\n\r\n", `REPLY{kind: bulk, line: none, number: none, bulk: "", array: none}`},
+	{"resp", "$-1\r\n", `REPLY{kind: absent, line: none, number: none, bulk: none, array: none}`},
+	{"resp", "*-1\r\n", `REPLY{kind: noArray, line: none, number: none, bulk: none, array: none}`},
+	{"resp", "*2\r\n:1\r\n*2\r\n+a\r\n$-1\r\n", `REPLY{kind: array, line: none, number: none, bulk: none, ` +
+		`array: [{kind: integer, line: none, number: 1, bulk: none, array: none}, ` +
+		`{kind: array, line: none, number: none, bulk: none, array: [{kind: simple, line: "a", number: none, bulk: none}, ` +
+		`{kind: absent, line: none, number: none, bulk: none}]}]}`},
+	{"texts", "GET a/b X/1.10\r\nHost: c d\r\n: \r\n\r\n", `REQUEST{method: get, path: "a/b", major: 1, minor: 10, ` +
+		`headers: [{name: "Host", value: "c d"}, {name: "", value: ""}]}`},
+	{"texts", "LIST  X/0.0\r\n\r\n", `REQUEST{method: list, path: "", major: 0, minor: 0, headers: []}`},
+	{"texts", "%$7\r\n2\r\n$3\r\na\r\n\r\n*3; -5,0,300,", `ITEMS{kind: plain, items: [{mark: plain, data: "a\r\n", ` +
+		`more: none}, {mark: many, data: none, more: [-5, 0, 300]}]}`},
+	{"texts", "%$-1\r\n1\r\n$-1\r\n", `ITEMS{kind: gone, items: [{mark: gone, data: none, more: none}]}`},
+	{"texts", "%*\n0\r\n", `ITEMS{kind: many, items: []}`},
+	{"texts", "!a;0123456789" + "20;" + "01234567890123456789012345678901" +
+		"0;-9223372036854775808/ffffffffffffffff\n",
+		`CHUNKS{chunks: ["0123456789", "01234567890123456789012345678901"], big: 9223372036854775808, ` +
+			`sum: 18446744073709551615}`},
+	{"texts", "#a\u00e9\r\n\r\n--", "LOOSE{a: \"a\u00e9\", b: \"\\r\\n\"}"},
+	{"texts", "\x00\x01\x07\x00\x07\x02ab\x00\x01\xff\xff", `BINARY{kind: 7, parts: [1, 65535], tail: "ab"}`},
+}
+
 // TestVectors: frames written down by hand are read and written by both codecs.
 func TestVectors(t *testing.T) {
 	codecs := map[string]*codec{}
 	for _, target := range append(library, samples...) {
-		if !slices.ContainsFunc(vectors, func(v vector) bool {
+		if !slices.ContainsFunc(append(vectors, textVectors...), func(v vector) bool {
 			return strings.Contains(target.Spec, "/"+v.protocol+"/")
 		}) {
 			continue
@@ -141,11 +178,11 @@ func TestVectors(t *testing.T) {
 		c := newCodec(t, target)
 		codecs[c.Protocol.Name] = c
 	}
-	for _, v := range vectors {
+	for _, v := range append(vectors, textVectors...) {
 		c := codecs[v.protocol]
 		frame, err := hex.DecodeString(strings.ReplaceAll(v.hex, " ", ""))
 		if err != nil {
-			t.Fatal(err)
+			frame = []byte(v.hex)
 		}
 		m, slots, werr := interp.DecodeFrame(c.Protocol, c.Strings, frame)
 		if werr.Problem != 0 {
@@ -202,4 +239,50 @@ func changed(r *rand.Rand, frame []byte) []byte {
 		}
 	}
 	return b
+}
+
+// TestCut: a frame that ends where its last item does is found in a stream as soon as all of it is there, and not
+// before, whatever follows.
+func TestCut(t *testing.T) {
+	for _, target := range append(library, samples...) {
+		c := newCodec(t, target)
+		if !c.Protocol.Wire.Self {
+			continue
+		}
+		for _, v := range textVectors {
+			if v.protocol != c.Protocol.Name {
+				continue
+			}
+			role := ""
+			for _, m := range c.Protocol.Messages {
+				for _, r := range c.Protocol.Roles {
+					if strings.HasPrefix(v.text, m.Name+"{") && m.From != "" && m.From != r.Name {
+						role = r.Name
+					}
+				}
+			}
+			for cut := range len(v.hex) {
+				if n, err := interp.FrameSizeTo(c.Protocol, []byte(v.hex[:cut]), role); n != 0 || err.Problem != 0 {
+					t.Errorf("%q: after %d bytes its size is %d, %v", v.hex, cut, n, err)
+				}
+				c.sameSize(t, []byte(v.hex[:cut]))
+			}
+			for _, more := range []string{"", v.hex, "\x00"} {
+				n, err := interp.FrameSizeTo(c.Protocol, []byte(v.hex+more), role)
+				if n != len(v.hex) || err.Problem != 0 {
+					t.Errorf("%q and %q: its size is %d, %v", v.hex, more, n, err)
+				}
+				c.sameSize(t, []byte(v.hex+more))
+			}
+		}
+	}
+}
+
+// sameSize sees that both codecs say the same of the size of a frame.
+func (c *codec) sameSize(t *testing.T, b []byte) {
+	n, err := c.target.FrameSize(b)
+	want, werr := interp.FrameSize(c.Protocol, b)
+	if n != want || err == nil != (werr.Problem == 0) || err != nil && err.Error() != werr.Error() {
+		t.Errorf("%q: %d, %v; want %d, %v", b, n, err, want, werr)
+	}
 }

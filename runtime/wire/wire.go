@@ -50,6 +50,8 @@ const (
 	Varint
 	// Charset: a text has a byte that its charset does not allow there.
 	Charset
+	// NoWord: no value is written so.
+	NoWord
 )
 
 // Error describes the error in words.
@@ -85,6 +87,9 @@ func (e Error) Error() string {
 	case Varint:
 		return s + "the number has more bytes than it needs, or does not end"
 	}
+	if e.Problem == NoWord {
+		return s + "no value is written so"
+	}
 	if e.Problem == Charset {
 		return s + "the byte " + v + " is not allowed by the text's charset"
 	}
@@ -98,6 +103,18 @@ func Farther(a, b Error) Error {
 		return b
 	}
 	return a
+}
+
+// Unfinished is [Farther] for frames that end where their last item does: if one of the messages is only not
+// complete, this is the error.
+func Unfinished(a, b Error) Error {
+	if (a.Problem == Short) != (b.Problem == Short) && a.Problem != 0 && b.Problem != 0 {
+		if a.Problem == Short {
+			return a
+		}
+		return b
+	}
+	return Farther(a, b)
 }
 
 // Checksum returns the CRC-32 (IEEE) of a frame in which the four bytes from at on count as zeros.

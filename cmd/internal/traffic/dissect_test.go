@@ -120,6 +120,8 @@ func TestDissectorOfRandomFrames(t *testing.T) {
 		{"proptest/conform/testdata/kitchen/spec.yaml", "udp"}, {"specs/battle-end/frames.yaml", "udp"},
 		{"proptest/conform/testdata/parts/spec.yaml", "udp"}, {"specs/library/mqtt/spec.yaml", "tcp"},
 		{"specs/library/dns/spec.yaml", "udp"}, {"specs/library/stun/spec.yaml", "udp"},
+		{"specs/library/resp/spec.yaml", "tcp"},
+		{"proptest/conform/testdata/texts/spec.yaml", "tcp"}, {"proptest/conform/testdata/texts/spec.yaml", "udp"},
 		{"proptest/conform/testdata/numbers/spec.yaml", "udp"}, {"proptest/conform/testdata/numbers/spec.yaml", "tcp"},
 	} {
 		if !race.Some(i, 3) {

@@ -125,7 +125,7 @@ var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err",
 // reserved are package-level names that generated packages always or often have.
 var reserved = []string{
 	"Message", "MessageKind", "DecodeMessage", "DecodeMessageTo",
-	"AppendMessage", "FrameSize", "Shape", "Optional", "Some",
+	"AppendMessage", "FrameSize", "FrameSizeTo", "Shape", "Optional", "Some",
 	"decode", "decodeItems", "readHeader", "appendMessage", "maxFrame", "leastFrame", "messageIDs",
 	"hash", "countBits", "maskOf", "maxQueued", "add64", "sub64", "mul64", "div64",
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/golang/lines"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
@@ -18,6 +19,7 @@ import (
 type Codec struct {
 	*types.Gen
 	codes map[*types.Type]string // tables of codes
+	words map[*types.Type]string // tables of words
 	funcs []*gotree.Func
 	later []*gotree.Func // behind that which calls them
 	tail  []table        // behind the functions
@@ -30,7 +32,9 @@ type table struct {
 }
 
 // New starts the composition of a codec.
-func New(g *types.Gen) *Codec { return &Codec{Gen: g, codes: map[*types.Type]string{}} }
+func New(g *types.Gen) *Codec {
+	return &Codec{Gen: g, codes: map[*types.Type]string{}, words: map[*types.Type]string{}}
+}
 
 // File holds the codecs of all messages, both ways, with the errors that
 // package interp documents.
@@ -42,8 +46,12 @@ func (g *Codec) File() *jen.File {
 	if w.Lines {
 		g.funcs = lines.Functions(g.Gen)
 	} else {
-		g.frameHead()
-		g.decodeMessage()
+		if w.Self {
+			g.selfDecode()
+		} else {
+			g.frameHead()
+			g.decodeMessage()
+		}
 		g.funcs = append(g.funcs, g.later...)
 		g.appendMessageCode()
 		for i, m := range g.P.Messages {
@@ -74,17 +82,6 @@ func (t table) write(f *jen.File) {
 
 // add adds a function to the file.
 func (g *Codec) add(f *gotree.Func) { g.funcs = append(g.funcs, f) }
-
-// order returns the byte order of numbers, a value of encoding/binary.
-func order(little bool) gotree.Expr {
-	if little {
-		return gotree.X("binary.LittleEndian")
-	}
-	return gotree.X("binary.BigEndian")
-}
-
-// appended composes the statement that appends bytes to dst.
-func appended(parts ...gotree.Expr) gotree.Stmt { return gotree.S("dst = append(dst, $1)", parts)[0] }
 
 // kindCase returns the case of a message.
 func (g *Codec) kindCase(i int, body ...gotree.Stmt) *gotree.Case {
@@ -127,7 +124,7 @@ func DecodeMessage(b []byte, m *Message) error {
 		return wire.Error{Message: m.Kind.String(), Offset: $2, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
 	}
 	return wire.Error{}
-}`, readNumber(model.Number{Bits: 32, Little: little}, gotree.Int(at)), at, to, pass))
+}`, ints.Read(model.Number{Bits: 32, Little: little}, gotree.Int(at)), at, to, pass))
 	}
 	kinds := &gotree.Switch{Tag: gotree.X("kind")}
 	for i, m := range g.P.Messages {
@@ -283,7 +280,7 @@ func padCode(n int) gotree.Stmt {
 	if n > 16 {
 		return gotree.S("dst = append(dst, make([]byte, $1)...)", n)[0]
 	}
-	return appended(zeros(n)...)
+	return ints.Appended(zeros(n)...)
 }
 
 func zeros(n int) []gotree.Expr { return slices.Repeat([]gotree.Expr{gotree.Int(0)}, n) }

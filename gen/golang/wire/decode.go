@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -35,6 +36,10 @@ type round struct {
 	field string
 	elem  *types.Type
 	of    gotree.Expr
+	name  string // of the element in the loop
+	depth int
+	// from and to are the statements of an element in the body, when it is written.
+	from, to int
 }
 
 func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
@@ -45,26 +50,33 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	d := &layout{g: g, t: &gotree.Block{}, message: m.Name, at: gotree.Int(w.HeaderLen),
 		counts: map[*model.Field]string{},
 		sure:   w.HeaderLen + model.LeastBody(w.HeaderLen, m.Layout)}
+	done := gotree.X("wire.Error{}")
+	if w.Self {
+		d.sure = 0
+	}
 	for _, h := range m.Head {
 		d.at = gotree.Int(h.At)
-		d.bit(h.Item, itemNumber(h.Item).Bits, cut(readNumber(h.In, d.at), goInt(h.In), h.In.Bits,
-			model.WireBit{Item: h.Item, Shift: h.Shift, Bits: itemNumber(h.Item).Bits}), gotree.X("m"), n.Fields, "")
+		d.bit(h.Item, ints.Of(h.Item).Bits, ints.Cut(ints.Read(h.In, d.at), ints.Type(h.In), h.In.Bits,
+			model.WireBit{Item: h.Item, Shift: h.Shift, Bits: ints.Of(h.Item).Bits}), gotree.X("m"), n.Fields, "")
 	}
 	d.at = gotree.Int(w.HeaderLen)
 	if w.Varies {
 		d.at = gotree.X("at")
 	}
 	d.decode(m.Layout, gotree.X("m"), n.Fields, "")
-	if !w.Surplus {
+	if w.Self {
+		done = gotree.X("wire.Error{Offset: $1}", d.at)
+	} else if !w.Surplus {
 		d.t.P("if len(b) > $1 {\nreturn $2\n}", d.at, d.err("", d.at, "Trailing",
 			gotree.X("int64(len(b) - $1)", d.at), nil))
 	}
 	more := d.shorten(n.Decode)
+	d.t.Add(gotree.Returns(done))
 	params := fieldsParam(d.t.List, n)
 	if w.Varies {
 		params = append([]gotree.Param{{Name: gotree.Used(d.t.List, "at"), Type: gotree.X("int")}}, params...)
 	}
-	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\nreturn wire.Error{}\n}", n.Decode,
+	g.add(gotree.F("func $1($2 []byte, _ $3) wire.Error {\n$4\n}", n.Decode,
 		gotree.Used(d.t.List, "b"), params, d.t.List))
 	for _, f := range more {
 		g.add(f)
@@ -74,24 +86,33 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 // shorten makes functions of the longest loops over records, until the rest is short enough.
 func (d *layout) shorten(name string) []*gotree.Func {
 	var out []*gotree.Func
-	slices.SortStableFunc(d.rounds,
-		func(a, b round) int { return gotree.Lines(b.loop.Body) - gotree.Lines(a.loop.Body) })
+	d.sortRounds()
 	for _, r := range d.rounds {
 		if gotree.Lines(d.t.List) <= base.Longest-5 {
 			break
 		}
 		fn := d.g.Top.Take(name + base.GoName(r.field))
 		body := gotree.Returning(r.loop.Body[1:], gotree.X("at")) // the first statement is e
-		f := gotree.F(`func $1(b []byte, at int, e *$2) (int, wire.Error) {
+		f := gotree.F(`func $1(b []byte, at int, $4 *$2) (int, wire.Error) {
 			$3
 			return at, wire.Error{}
-		}`, fn, r.elem.X, body)
+		}`, fn, r.elem.X, body, r.name)
 		f.Doc = base.Comment(fn, "decodes an element of "+r.field+". It returns the offset behind it.")
 		out = append(out, f)
 		r.loop.Body = gotree.S("var err wire.Error\nif at, err = $1(b, at, &$2); err.Problem != 0 {\nreturn err\n}",
 			fn, r.of)
 	}
 	return out
+}
+
+// sortRounds puts the loops first that are within others, then the longest.
+func (d *layout) sortRounds() {
+	slices.SortStableFunc(d.rounds, func(a, b round) int {
+		if a.depth != b.depth {
+			return b.depth - a.depth
+		}
+		return gotree.Lines(b.loop.Body) - gotree.Lines(a.loop.Body)
+	})
 }
 
 // fieldsParam returns the parameter for a message's fields, if it has any.
@@ -224,10 +245,16 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 			d.advance(it.Bytes)
 		case *model.WireConst:
 			d.number(it.Number, "", true, func(v gotree.Expr) []gotree.Stmt {
-				return gotree.S("if v := $1; v != $2 {\nreturn $3\n}", v, constOf(it),
+				return gotree.S("if v := $1; v != $2 {\nreturn $3\n}", v, ints.Const(it),
 					d.err("", d.at, "Mismatch", gotree.X("int64(v)"), gotree.Int(it.Value)))
 			})
+		case *model.WireWord:
+			d.word(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireLiteral:
+			if d.g.P.Wire.Self {
+				d.literal(it)
+				continue
+			}
 			d.need("", len(it.Bytes))
 			d.t.P("if i := wire.Differs(b[$1:], $2); i >= 0 {\nreturn $3\n}", d.at, gotree.Str(it.Bytes),
 				literalError(d.message, d.at, it.Bytes))
@@ -323,29 +350,10 @@ func (d *layout) take(it *model.WireInt, v, place gotree.Expr, field string) {
 	}
 	inner := d.scalar(t.Elem, it.Number, gotree.X("$1.Value", place), field, gotree.X("v"))
 	if it.HasNone {
-		d.t.P("if v := $1; v != $2 {\n$3.Present = true\n$4\n}", v, noneOf(it), place, inner)
+		d.t.P("if v := $1; v != $2 {\n$3.Present = true\n$4\n}", v, ints.None(it), place, inner)
 	} else {
 		d.t.P("{\nv := $1\n$2.Present = true\n$3\n}", v, place, inner)
 	}
-}
-
-// noneOf composes the number that stands for none.
-func noneOf(it *model.WireInt) gotree.Expr {
-	if it.Signed {
-		return gotree.Int(it.None)
-	}
-	return gotree.Int(uint64(it.None))
-}
-
-// itemNumber returns the number of an item that has one.
-func itemNumber(item model.WireItem) model.Number {
-	switch it := item.(type) {
-	case *model.WireInt:
-		return it.Number
-	case *model.WireConst:
-		return it.Number
-	}
-	return model.Number{}
 }
 
 func assigns(s gotree.Stmt) bool {
@@ -368,11 +376,11 @@ func (d *layout) scalar(t *model.Type, n model.Number, place gotree.Expr, field 
 		d.enum(t, n.Bits, place, bad, &s, v)
 	case model.KindOpaque:
 		if n.Bits > t.Bits {
-			s.P("if $1 > $2 {\n$3\n}", v, largest(t.Bits), bad(int64(largest(t.Bits))))
+			s.P("if $1 > $2 {\n$3\n}", v, ints.Largest(t.Bits), bad(int64(ints.Largest(t.Bits))))
 		}
 		set()
 	case model.KindSet:
-		if most := largest(int(t.Elem.Count())); largest(n.Bits) > most {
+		if most := ints.Largest(int(t.Elem.Count())); ints.Largest(n.Bits) > most {
 			s.P("if $1 > $2 {\n$3\n}", v, most, bad(int64(most)))
 		}
 		set()
@@ -395,7 +403,7 @@ func (d *layout) scalar(t *model.Type, n model.Number, place gotree.Expr, field 
 
 // converted converts v to a type. It returns v if v has the type already.
 func converted(typ *types.Type, n model.Number, v gotree.Expr) gotree.Expr {
-	if typ.Name == goInt(n) {
+	if typ.Name == ints.Type(n) {
 		return v
 	}
 	return gotree.Conv(typ.X, v)
@@ -410,7 +418,7 @@ func (d *layout) enum(t *model.Type, bits int, place gotree.Expr, bad func(int64
 	}
 	gt := d.g.Typ(t, "")
 	if plain {
-		if largest(bits) > uint64(most) {
+		if ints.Largest(bits) > uint64(most) {
 			s.P("if $1 > $2 {\n$3\n}", v, most, bad(most))
 		}
 		s.P("$1 = $2", place, gotree.Conv(gt.X, v))
@@ -428,8 +436,8 @@ func (d *layout) enum(t *model.Type, bits int, place gotree.Expr, bad func(int64
 			j++
 		}
 		switch {
-		case seen[t.Codes[i]] || uint64(t.Codes[i]) > largest(bits):
-		case j > i+1 && uint64(t.Codes[j]) <= largest(bits):
+		case seen[t.Codes[i]] || uint64(t.Codes[i]) > ints.Largest(bits):
+		case j > i+1 && uint64(t.Codes[j]) <= ints.Largest(bits):
 			var list []gotree.Expr
 			for k := i; k <= j; k++ {
 				list = append(list, gotree.Int(t.Codes[k]))
@@ -558,11 +566,22 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 			}
 			short := d.err(field, d.at, "Short", gotree.X("int64(len(b))"),
 				gotree.X("int64(uint64(at) + min($1, 1<<32))", n))
+			if d.g.P.Wire.Self {
+				d.t.P("if $1 > $2 {\nreturn $3\n}", n, most,
+					d.err(field, d.at, "Count", gotree.X("int64($1)", n), gotree.Int(most)))
+			}
 			d.t.P(`if $1 > uint64(len(b)-at) {
 					return $2
 				}
 				end := at + int($1)
 				text := b[at:end]`, n, short)
+		case it.End != "":
+			d.t.P(`i, n := wire.Ended(b[at:], $1, $2, $3)
+				if n <= 0 {
+					return wire.BadEnded($4, $5, b, at, n, $3)
+				}
+				text, end := b[at:at+i], at+n`, gotree.Str(it.End), it.LoneLF, most, gotree.Str(d.message),
+				gotree.Str(field))
 		case it.Whole:
 			d.t.P("if len(b) < at+$1 {\nreturn $2\n}\nend := at + $1\ntext := b[at:end]", most,
 				d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(at + $1)", most)))
@@ -578,13 +597,18 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 		if it.Nul {
 			problem = "Unterminated"
 		}
-		if !it.Cut && !it.Whole {
+		if !it.Cut && !it.Whole && it.End == "" && !(it.Count && d.g.P.Wire.Self) {
 			d.t.P("if len(text) > $1 {\nreturn $2\n}", most, d.err(field, d.at, problem, gotree.X("int64(len(text))"),
 				gotree.Int(most)))
 		}
 		if bad := types.BadIn(it.Field.Type, "text"); bad != nil {
 			d.t.P("if i := $1; i >= 0 {\nreturn $2\n}", bad, d.err(field, gotree.X("at + i"), "Charset",
 				gotree.X("int64(text[i])"), nil))
+		}
+		if it.End != "" && !it.Field.Type.Binary {
+			d.t.P("if i := wire.BadByte(text, $1, false); i >= 0 {\nreturn $2\n}",
+				gotree.Str(it.Field.Type.Without), d.err(field,
+					gotree.X("at + i"), "Charset", gotree.X("int64(text[i])"), nil))
 		}
 		d.t.P("$1.Len = $2(copy($1.Data[:], text))", place, types.LenType(most))
 		if it.XorAt > 0 {

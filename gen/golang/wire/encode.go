@@ -2,10 +2,12 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -19,9 +21,38 @@ func (g *Codec) encodeBody(m *model.Message, n types.MessageNames) {
 		e.putHead(h, gotree.X("m"), n.Fields)
 	}
 	e.encode(m.Layout, gotree.X("m"), n.Fields, "")
-	code := merged(e.t.List)
+	more := e.shortenPut(n.Encode)
+	code := ints.Merged(e.t.List)
 	g.add(gotree.F("func $1(dst []byte, $2 int, _ $3) ([]byte, wire.Error) {\n$4\nreturn dst, wire.Error{}\n}",
 		n.Encode, gotree.Used(code, "start"), fieldsParam(code, n), code))
+	for _, f := range more {
+		g.add(f)
+	}
+}
+
+// shortenPut makes functions of the longest loops over records, until the rest is short enough.
+func (e *layout) shortenPut(name string) []*gotree.Func {
+	var out []*gotree.Func
+	e.sortRounds()
+	for _, r := range e.rounds {
+		if gotree.Lines(e.t.List) <= base.Longest-5 {
+			break
+		}
+		fn := e.g.Top.Take(name + base.GoName(r.field))
+		body := ints.Merged(slices.Clone(r.loop.Body[r.from+1 : r.to])) // the first statement is e
+		f := gotree.F(`func $1(dst []byte, $4 int, $5 *$2) ([]byte, wire.Error) {
+			$3
+			return dst, wire.Error{}
+		}`, fn, r.elem.X, body, gotree.Used(body, "start"), r.name)
+		f.Doc = base.Comment(fn, "appends an element of "+r.field+".")
+		out = append(out, f)
+		call := gotree.S(`var err wire.Error
+			if dst, err = $1(dst, start, &$2); err.Problem != 0 {
+				return dst, err
+			}`, fn, r.of)
+		r.loop.Body = slices.Replace(slices.Clone(r.loop.Body), r.from, r.to, call...)
+	}
+	return out
 }
 
 // here composes the offset of the next item.
@@ -46,14 +77,16 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 			e.putAddress(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WirePresent:
 			if it.Field.Type.Kind == model.KindOptional {
-				e.t.Add(appendNumber(it.Number, e.ordinal(gotree.X("$1.Present", e.member(of, names, it.Field)))))
+				e.t.Add(ints.Append(it.Number, e.ordinal(gotree.X("$1.Present", e.member(of, names, it.Field)))))
 				continue
 			}
 			one, over := elements(it.Of, e.member(of, names, it.Field))
 			e.t.P("for i := range $1 {\ndst = append(dst, byte($2))\n}", over, e.ordinal(gotree.X("$1.Present", one)))
 			e.behind(it.Of, 1)
 		case *model.WireConst:
-			e.t.Add(appendNumber(it.Number, constOf(it)))
+			e.t.Add(ints.Append(it.Number, ints.Const(it)))
+		case *model.WireWord:
+			e.putWord(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireLiteral:
 			e.t.P("dst = append(dst, $1...)", gotree.Str(it.Bytes))
 		case *model.WireSum:
@@ -103,7 +136,7 @@ func (e *layout) putInt(it *model.WireInt, place gotree.Expr, field string) {
 	if t.Kind == model.KindOptional {
 		e.t.P("if $1.Present {\n$2\n} else {\n$3\n}", place,
 			e.scalarOut(t.Elem, it, gotree.X("$1.Value", place), field),
-			appendNumber(it.Number, noneOf(it)))
+			ints.Append(it.Number, ints.None(it)))
 		return
 	}
 	e.t.Add(e.scalarOut(t, it, place, field)...)
@@ -112,10 +145,11 @@ func (e *layout) putInt(it *model.WireInt, place gotree.Expr, field string) {
 // scalarOut composes the statements that append a scalar.
 func (e *layout) scalarOut(t *model.Type, it *model.WireInt, place gotree.Expr, field string) []gotree.Stmt {
 	checks, v := e.checked(t, it, place, field)
-	if it.Number == (model.Number{Bits: 8}) && e.g.Typ(t, "").Name == "uint8" && gotree.Equal(v, place) {
-		return append(checks, appended(v))
+	if it.Bits == 8 && it.Varint == model.Fixed && ints.Plain(it.Number) == it.Number &&
+		e.g.Typ(t, "").Name == "uint8" && gotree.Equal(v, place) {
+		return append(checks, ints.Appended(v))
 	}
-	return append(checks, appendNumber(it.Number, v))
+	return append(checks, ints.Append(it.Number, v))
 }
 
 // checked composes the number of a scalar, and the checks that it can be written.
@@ -161,26 +195,26 @@ func (e *layout) checked(t *model.Type, it *model.WireInt, place gotree.Expr, fi
 
 // putBits appends a number with several items.
 func (e *layout) putBits(it *model.WireBits, of gotree.Expr, names []string, prefix string) {
-	word, fixed := goInt(it.Number), uint64(0)
+	word, fixed := ints.Type(it.Number), uint64(0)
 	var code gotree.Block
 	for _, part := range it.Parts {
 		switch x := part.Item.(type) {
 		case *model.WireConst:
-			fixed |= uint64(x.Value) & largest(x.Bits) << part.Shift
+			fixed |= uint64(x.Value) & ints.Largest(x.Bits) << part.Shift
 		case *model.WirePresent:
-			code.P("word |= $1", shifted(word, &model.WireInt{Number: model.Number{Bits: part.Bits}},
+			code.P("word |= $1", ints.Shifted(word, &model.WireInt{Number: model.Number{Bits: part.Bits}},
 				e.ordinal(gotree.X("$1.Present", e.member(of, names, x.Field))), part.Shift))
 		case *model.WireInt:
 			code.Add(e.bitsOf(x, e.member(of, names, x.Field), prefix+x.Field.Name, func(v gotree.Expr) gotree.Stmt {
-				return gotree.S("word |= $1", shifted(word, x, v, part.Shift))[0]
+				return gotree.S("word |= $1", ints.Shifted(word, x, v, part.Shift))[0]
 			})...)
 		}
 	}
 	if len(code.List) == 0 {
-		e.t.Add(appendNumber(it.Number, gotree.Int(fixed)))
+		e.t.Add(ints.Append(it.Number, gotree.Int(fixed)))
 		return
 	}
-	e.t.P("{\nword := $1($2)\n$3\n$4\n}", word, fixed, code.List, appendNumber(it.Number, gotree.X("word")))
+	e.t.P("{\nword := $1($2)\n$3\n$4\n}", word, fixed, code.List, ints.Append(it.Number, gotree.X("word")))
 }
 
 // bitsOf composes statements that give the number of a field to put.
@@ -192,84 +226,30 @@ func (e *layout) bitsOf(it *model.WireInt, place gotree.Expr, field string,
 		return append(checks, put(v))
 	}
 	checks, v := e.checked(t.Elem, it, gotree.X("$1.Value", place), field)
-	return gotree.S("if $1.Present {\n$2\n$3\n} else {\n$4\n}", place, checks, put(v), put(noneOf(it)))
-}
-
-// shifted composes the number of an item at its place in a word of a Go type.
-func shifted(word string, it *model.WireInt, v gotree.Expr, shift int) gotree.Expr {
-	if n, ok := gotree.Number(v); ok {
-		return gotree.Int(uint64(n) & largest(it.Bits) << shift)
-	}
-	v = gotree.X("$1($2)", word, v)
-	if it.Signed {
-		v = gotree.X("$1&$2", v, largest(it.Bits))
-	}
-	if shift > 0 {
-		v = gotree.X("$1<<$2", v, shift)
-	}
-	return v
+	return gotree.S("if $1.Present {\n$2\n$3\n} else {\n$4\n}", place, checks, put(v), put(ints.None(it)))
 }
 
 // putHead puts what a message has in the header there.
 func (e *layout) putHead(h model.HeadField, of gotree.Expr, names []string) {
 	at := gotree.Plus(gotree.X("start"), int64(h.At))
-	word := goInt(h.In)
+	word := ints.Type(h.In)
 	put := func(v gotree.Expr) gotree.Stmt {
 		if h.In.Bits == 8 {
 			return gotree.S("dst[$1] |= $2", at, v)[0]
 		}
 		old := gotree.X("wire.Unsigned(dst[$1:$2], $3)", at, gotree.Plus(at, int64(h.In.Bits/8)), h.In.Little)
-		return putNumber(h.In, at, gotree.X("$1 | uint64($2)", old, v))
+		return ints.Put(h.In, at, gotree.X("$1 | uint64($2)", old, v))
 	}
 	switch it := h.Item.(type) {
 	case *model.WireConst:
 		if it.Value != 0 {
-			e.t.Add(put(gotree.Int(uint64(it.Value) & largest(it.Bits) << h.Shift)))
+			e.t.Add(put(gotree.Int(uint64(it.Value) & ints.Largest(it.Bits) << h.Shift)))
 		}
 	case *model.WireInt:
 		e.t.Add(e.bitsOf(it, e.member(of, names, it.Field), it.Field.Name, func(v gotree.Expr) gotree.Stmt {
-			return put(shifted(word, it, v, h.Shift))
+			return put(ints.Shifted(word, it, v, h.Shift))
 		})...)
 	}
-}
-
-// merged joins neighbouring appends of bytes, as long as they fit on one line.
-func merged(list []gotree.Stmt) []gotree.Stmt {
-	var out []gotree.Stmt
-	for _, s := range list {
-		switch s := s.(type) {
-		case *gotree.If:
-			s.Then, s.Else = merged(s.Then), merged(s.Else)
-		case *gotree.Range:
-			s.Body = merged(s.Body)
-		case *gotree.Braces:
-			s.Body = merged(s.Body)
-		}
-		if n := len(out) - 1; n >= 0 {
-			a, b := bytesAppended(out[n]), bytesAppended(s)
-			if a != nil && b != nil && len(gotree.Text(gotree.Call{Fun: gotree.X("append"), Args: a})) < 84 {
-				out[n] = appended(append(a, b...)...)
-				continue
-			}
-		}
-		out = append(out, s)
-	}
-	return out
-}
-
-// bytesAppended returns the bytes that a statement appends to dst. It returns nil for any other
-// statement.
-func bytesAppended(s gotree.Stmt) []gotree.Expr {
-	a, ok := s.(*gotree.Assign)
-	if !ok || a.Op != "=" || len(a.Right) != 1 {
-		return nil
-	}
-	call, ok := a.Right[0].(gotree.Call)
-	if !ok || call.Spread || !gotree.Equal(call.Fun, gotree.X("append")) || !gotree.Equal(a.Left,
-		[]gotree.Expr{gotree.X("dst")}) {
-		return nil
-	}
-	return call.Args[1:len(call.Args):len(call.Args)]
 }
 
 // codeTable returns the name of the table of an enumeration's codes on the wire.
@@ -296,7 +276,7 @@ func (e *layout) putCount(it *model.WireCount, place gotree.Expr, field string) 
 	t := it.Field.Type
 	if t.Kind == model.KindArray {
 		e.t.P("{\nn := 0\nfor i := range $1 {\nif $1[i].Present {\nn++\n}\n}\n$2\n}", place,
-			appendNumber(it.Number, gotree.X("n")))
+			ints.Append(it.Number, gotree.X("n")))
 		return
 	}
 	_, hi := it.Range()
@@ -304,7 +284,7 @@ func (e *layout) putCount(it *model.WireCount, place gotree.Expr, field string) 
 	n := gotree.X("$1.Len", place)
 	e.t.P("if int($1) > $2 {\nreturn dst, $3\n}", n, most, e.err(field, here, "Count", gotree.X("int64($1)", n),
 		gotree.Int(most)))
-	e.t.Add(appendNumber(it.Number, n))
+	e.t.Add(ints.Append(it.Number, n))
 }
 
 func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
@@ -321,7 +301,8 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 		e.list = e.took
 		e.t.P("$1 := false", e.took)
 	}
-	round := e.inner(func() {
+	from, to := 0, 0
+	code := e.inner(func() {
 		if it.Last {
 			e.t.P("if $1 {\nreturn dst, $2\n}", e.took, e.err(field, here, "Trailing",
 				gotree.X("int64(int($1.Len) - i)", place), nil))
@@ -332,7 +313,9 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 		if it.Present != nil {
 			e.t.P("if !$1.Present {\n$2\ncontinue\n}", one, padCode(it.RowBytes))
 		}
+		from = len(e.t.List)
 		e.encode(it.Items, e.row(t, one), e.g.Typ(t.Elem, "").Fields, field+".")
+		to = len(e.t.List)
 		if it.Until != nil {
 			v := gotree.X("wire.Unsigned(dst[begin:begin+$1], $2)", it.Until.Bits/8, it.Until.Little)
 			e.t.P("if $1 == $2 {\nreturn dst, $3\n}", v, it.Until.Value,
@@ -344,13 +327,18 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 		e.t.P("if int($1.Len) > $2 {\nreturn dst, $3\n}", place, t.Cap, e.err(field, here, "Count",
 			gotree.X("int64($1.Len)", place), gotree.Int(t.Cap)))
 	}
-	e.t.P("for i := range $1 {\n$2\n}", over, round)
+	loop := &gotree.Range{Key: gotree.X("i"), X: over, Body: code}
+	if t.Elem.Kind == model.KindRecord && it.Present == nil && !it.Last {
+		e.rounds = append(e.rounds, round{loop: loop, field: field, elem: e.g.Typ(t.Elem, ""), of: one,
+			name: e.rowName(), depth: e.nested, from: from, to: to})
+	}
+	e.t.Add(loop)
 	e.list = list
 	if e.took = before; it.ToEnd && before != "" {
 		e.t.P("$1 = true", before)
 	}
 	if it.Until != nil {
-		e.t.Add(appendNumber(it.Until.Number, gotree.Int(it.Until.Value)))
+		e.t.Add(ints.Append(it.Until.Number, gotree.Int(it.Until.Value)))
 	}
 	if t.Kind == model.KindList && it.Rows > 0 {
 		e.t.P("dst = append(dst, make([]byte, ($1-min(int($2.Len), $3))*$4)...)", it.Rows, place, t.Cap, it.RowBytes)
@@ -372,12 +360,16 @@ func (e *layout) row(t *model.Type, one gotree.Expr) gotree.Expr {
 	if t.Elem.Kind != model.KindRecord {
 		return one
 	}
-	v := "e"
+	e.t.P("$1 := &$2", e.rowName(), one)
+	return gotree.Name{Name: e.rowName()}
+}
+
+// rowName is the name of an element in the loop at hand.
+func (e *layout) rowName() string {
 	if e.nested > 1 {
-		v += strconv.Itoa(e.nested)
+		return "e" + strconv.Itoa(e.nested)
 	}
-	e.t.P("$1 := &$2", v, one)
-	return gotree.Name{Name: v}
+	return "e"
 }
 
 // putAddress appends an instance as its number + 1. The link replaces that by the instance's address.
@@ -407,6 +399,16 @@ func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
 	if it.Nul {
 		put = gotree.S("if bytes.IndexByte(text, 0) >= 0 {\nreturn dst, $1\n}\ndst = append(append(dst, text...), 0)",
 			e.err(field, here, "Unterminated", gotree.X("int64(len(text))"), gotree.Int(most)))
+	}
+	if it.End != "" {
+		put = gotree.S("if !wire.Holds(text, $1, $2) {\nreturn dst, $3\n}\ndst = append(append(dst, text...), $1...)",
+			gotree.Str(it.End), it.LoneLF,
+			e.err(field, here, "Unterminated", gotree.X("int64(len(text))"), gotree.Int(most)))
+		if !it.Field.Type.Binary {
+			put = append(gotree.S("if i := wire.BadByte(text, $1, false); i >= 0 {\nreturn dst, $2\n}",
+				gotree.Str(it.Field.Type.Without),
+				e.err(field, gotree.X("len(dst) - start + i"), "Charset", gotree.X("int64(text[i])"), nil)), put...)
+		}
 	}
 	if bad := types.BadIn(it.Field.Type, "text"); bad != nil {
 		put = append(gotree.S("if i := $1; i >= 0 {\nreturn dst, $2\n}", bad, e.err(field,

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -111,7 +112,7 @@ func (h *headReader) item(item model.WireItem) {
 			h.fail(literalError("", h.at, it.Bytes)))
 	case *model.WireBits:
 		for _, part := range it.Parts {
-			v := cut(readNumber(it.Number, h.at), goInt(it.Number), it.Bits, part)
+			v := ints.Cut(ints.Read(it.Number, h.at), ints.Type(it.Number), it.Bits, part)
 			switch x := part.Item.(type) {
 			case *model.WireType:
 				h.kind(v, x.Bits)
@@ -131,14 +132,14 @@ func (h *headReader) item(item model.WireItem) {
 // number composes a number, and the reading of one of varying length, whose name it becomes.
 func (h *headReader) number(n model.Number, name string) gotree.Expr {
 	if n.Varint == model.Fixed {
-		return readNumber(n, h.at)
+		return ints.Read(n, h.at)
 	}
 	if _, known := gotree.Number(h.at); known {
 		h.b.P("at := $1", h.at)
 		h.at = gotree.X("at")
 	}
 	size := name + "Size"
-	h.b.P("$1, $2 := $3", name, size, varint(n, h.at))
+	h.b.P("$1, $2 := $3", name, size, ints.Varint(n, h.at))
 	h.b.P("if $1 < 0 {\n$2\n}\nif $1 == 0 {\n$3\n}", size,
 		h.fail(gotree.X(`wire.BadVarint("", "", b, at, $1)`, size)), h.fail(gotree.X("e")))
 	if name == "length" {
@@ -151,15 +152,7 @@ func (h *headReader) number(n model.Number, name string) gotree.Expr {
 }
 
 func (h *headReader) constant(it *model.WireConst, v, at gotree.Expr) {
-	h.b.P("if v := $1; v != $2 {\n$3\n}", v, constOf(it), h.fail(mismatch("", at, it.Value)))
-}
-
-// constOf composes a constant as a number of its Go type.
-func constOf(it *model.WireConst) gotree.Expr {
-	if it.Signed {
-		return gotree.Int(it.Value)
-	}
-	return gotree.Int(uint64(it.Value))
+	h.b.P("if v := $1; v != $2 {\n$3\n}", v, ints.Const(it), h.fail(mismatch("", at, it.Value)))
 }
 
 func mismatch(message string, at gotree.Expr, want int64) gotree.Expr {
@@ -190,7 +183,7 @@ func (h *headReader) kind(id gotree.Expr, bits int) {
 	}
 	seen := map[int64]bool{}
 	for i, m := range h.g.P.Messages {
-		if m.ID >= 0 && uint64(m.ID) <= largest(bits) && !seen[m.ID] {
+		if m.ID >= 0 && uint64(m.ID) <= ints.Largest(bits) && !seen[m.ID] {
 			seen[m.ID] = true
 			ids.Cases = append(ids.Cases, &gotree.Case{List: []gotree.Expr{gotree.Int(m.ID)},
 				Body: gotree.S("kind = $1", h.g.Messages[i].Kind)})
@@ -265,7 +258,7 @@ func (g *Codec) appendMessageCode() {
 					n = gotree.Plus(gotree.X("len(dst) - lengthAt"), -int64(size))
 				}
 			}
-			b.Add(appendNumber(model.Number{Bits: 8 * size}, gotree.Int(0)),
+			b.Add(ints.Append(model.Number{Bits: 8 * size}, gotree.Int(0)),
 				&gotree.Comment{Text: "// length, set below", Behind: true})
 			set, offset := &lengths, gotree.Expr(gotree.Int(at))
 			if it.Varint != model.Fixed {
@@ -285,19 +278,19 @@ func (g *Codec) appendMessageCode() {
 			case model.QUIC:
 				set.P("dst = wire.SetQUIC(dst, lengthAt, uint64($1))", n)
 			default:
-				set.Add(putNumber(it.Number, place, n))
+				set.Add(ints.Put(it.Number, place, n))
 			}
 		case *model.WireType:
-			b.Add(appendNumber(it.Number, g.typeNumber(it, &b)))
+			b.Add(ints.Append(it.Number, g.typeNumber(it, &b)))
 		case *model.WireConst:
-			b.Add(appendNumber(it.Number, constOf(it)))
+			b.Add(ints.Append(it.Number, ints.Const(it)))
 		case *model.WireLiteral:
 			b.P("dst = append(dst, $1...)", gotree.Str(it.Bytes))
 		case *model.WireBits:
 			g.appendBits(it, &b)
 		default:
 			if checksum, ok := item.(*model.WireChecksum); ok {
-				lengths.Add(putNumber(model.Number{Bits: 32, Little: checksum.Little}, place,
+				lengths.Add(ints.Put(model.Number{Bits: 32, Little: checksum.Little}, place,
 					gotree.X("wire.Checksum(dst[start:], $1)", at)))
 			}
 			b.Add(padCode(model.FixedBytes(item)))
@@ -337,7 +330,7 @@ func (g *Codec) appendBits(it *model.WireBits, b *gotree.Block) {
 	for _, part := range it.Parts {
 		switch x := part.Item.(type) {
 		case *model.WireConst:
-			fixed |= uint64(x.Value) & largest(x.Bits) << part.Shift
+			fixed |= uint64(x.Value) & ints.Largest(x.Bits) << part.Shift
 		case *model.WireType:
 			word = gotree.X("uint64($1)", g.typeNumber(x, b))
 			if part.Shift > 0 {
@@ -351,7 +344,7 @@ func (g *Codec) appendBits(it *model.WireBits, b *gotree.Block) {
 	case fixed != 0:
 		word = gotree.X("$1|$2", word, fixed)
 	}
-	b.Add(appendNumber(it.Number, word))
+	b.Add(ints.Append(it.Number, word))
 }
 
 // typeNumber composes the number of a message's type, and the check that there is one.
@@ -371,7 +364,7 @@ func (g *Codec) typeNumber(it *model.WireType, b *gotree.Block) gotree.Expr {
 	if plain {
 		return gotree.X("m.Kind")
 	}
-	typ := gotree.Array{Len: gotree.Name{Name: "..."}, Elem: gotree.Name{Name: goInt(it.Number)}}
+	typ := gotree.Array{Len: gotree.Name{Name: "..."}, Elem: gotree.Name{Name: ints.Type(it.Number)}}
 	g.tail = append(g.tail, table{"// messageIDs are the type numbers.", "messageIDs",
 		gotree.Composite{Type: typ, Elems: ids, Lines: true}})
 	return gotree.X("messageIDs[m.Kind]")

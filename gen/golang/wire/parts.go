@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -113,7 +114,7 @@ func (d *layout) open(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 	code := d.inner(func() {
 		if u := it.Until; u != nil {
 			d.need(field, u.Bits/8)
-			d.t.P("if $1 == $2 {\nat += $3\nbreak\n}", readNumber(u.Number, d.at), u.Value, u.Bits/8)
+			d.t.P("if $1 == $2 {\nat += $3\nbreak\n}", ints.Read(u.Number, d.at), u.Value, u.Bits/8)
 		}
 		d.t.P("$1 := int($2.Len)\nif $1 == $3 {\nreturn $4\n}\n$2.Len++", i, place, t.Cap,
 			d.err(field, d.at, "Count", gotree.Int(t.Cap+1), gotree.Int(t.Cap)))
@@ -145,7 +146,7 @@ func (e *layout) putSized(it *model.WireSized, of gotree.Expr, names []string, p
 	e.nested--
 	_, most := it.Range()
 	n := gotree.Plus(gotree.X("len(dst) - $1", at), -int64(least))
-	set := putNumber(it.Number, gotree.X("$1", at), gotree.X("n"))
+	set := ints.Put(it.Number, gotree.X("$1", at), gotree.X("n"))
 	switch it.Varint {
 	case model.LEB128:
 		set = gotree.S("dst = wire.SetLEB128(dst, $1, uint64(n))", at)[0]

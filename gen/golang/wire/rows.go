@@ -74,8 +74,9 @@ func (d *layout) rows(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 		d.decode(it.Items, d.row(t, one), d.g.Typ(t.Elem, "").Fields, field+".")
 	})
 	loop := &gotree.Range{Key: gotree.X("i"), X: over, Body: code}
-	if d.nested == 1 && t.Elem.Kind == model.KindRecord {
-		d.rounds = append(d.rounds, round{loop, field, d.g.Typ(t.Elem, ""), one})
+	if t.Elem.Kind == model.KindRecord && it.Present == nil {
+		d.rounds = append(d.rounds, round{loop: loop, field: field, elem: d.g.Typ(t.Elem, ""), of: one,
+			name: d.rowName(), depth: d.nested})
 	}
 	d.t.Add(loop)
 	d.nested--

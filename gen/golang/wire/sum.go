@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -18,12 +19,12 @@ func (d *layout) sum(it *model.WireSum) {
 	d.need("checksum", it.Bits/8)
 	var end []gotree.Stmt
 	if it.Ends {
-		stated := gotree.Plus(gotree.X("int64($1)", readNumber(it.Length, gotree.Int(it.LengthAt))),
+		stated := gotree.Plus(gotree.X("int64($1)", ints.Read(it.Length, gotree.Int(it.LengthAt))),
 			int64(it.Less)-int64(it.Bits/8))
 		end = gotree.S("if n := $1; n != int64($2) {\nreturn $3\n}", stated, d.at, d.err("checksum",
 			gotree.Plus(d.at, int64(it.Bits/8)), "Trailing", gotree.X("n - int64($1)", d.at), nil))
 	}
-	d.t.P("{\n$1\ngot := uint64($2)\nif want := $3; got != want {\nreturn $4\n}\n}", end, readNumber(it.Number, d.at),
+	d.t.P("{\n$1\ngot := uint64($2)\nif want := $3; got != want {\nreturn $4\n}\n}", end, ints.Read(it.Number, d.at),
 		gotree.X("wire.$1.Of(b[$2:$3])", string(it.Sum), d.place(it.From, gotree.Int(0)), d.place(it.To, d.at)),
 		d.err("checksum", d.at, "Mismatch", gotree.X("int64(got)"), gotree.X("int64(want)")))
 	d.advance(it.Bits / 8)
@@ -32,7 +33,7 @@ func (d *layout) sum(it *model.WireSum) {
 // putSum appends a checksum. One over the length is that of a frame which ends behind it.
 func (e *layout) putSum(it *model.WireSum) {
 	if it.Ends {
-		e.t.Add(putNumber(it.Length, gotree.Plus(gotree.X("start"), int64(it.LengthAt)),
+		e.t.Add(ints.Put(it.Length, gotree.Plus(gotree.X("start"), int64(it.LengthAt)),
 			gotree.Plus(gotree.X("len(dst) - start"), int64(it.Bits/8-it.Less))))
 		if e.list != "" {
 			e.t.P("$1 = true", e.list)
@@ -46,5 +47,5 @@ func (e *layout) putSum(it *model.WireSum) {
 	if it.To.Index >= 0 {
 		to = gotree.X("start + $1", e.place(it.To, nil))
 	}
-	e.t.Add(appendNumber(it.Number, gotree.X("wire.$1.Of(dst[$2:$3])", string(it.Sum), from, to)))
+	e.t.Add(ints.Append(it.Number, gotree.X("wire.$1.Of(dst[$2:$3])", string(it.Sum), from, to)))
 }

@@ -4,6 +4,7 @@ import (
 	"strconv"
 
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -50,7 +51,7 @@ func (d *layout) decodeScalar(t *model.Type, place gotree.Expr, field string) {
 	case t.Lowest() != 0:
 		set = gotree.X("$1($2)", typ, gotree.Plus(gotree.X("int64(v)"), t.Lowest()))
 	}
-	d.decodeNumber(n, most, most < largest(8*n), field, gotree.S("$1 = $2", place, set))
+	d.decodeNumber(n, most, most < ints.Largest(8*n), field, gotree.S("$1 = $2", place, set))
 }
 
 // decodeNumber composes statements that read a number v of n bytes, and check that it is at most limit.
@@ -61,7 +62,7 @@ func (d *layout) decodeNumber(n int, limit uint64, checked bool, field string, s
 		check = gotree.S("if v > $1 {\nreturn $2\n}", limit, d.err(field, d.at, "Range", gotree.X("int64(v)"),
 			gotree.Int(limit)))
 	}
-	d.t.P("{\nv := $1\n$2\n$3\n}", readNumber(model.Number{Bits: 8 * n}, d.at), check, set)
+	d.t.P("{\nv := $1\n$2\n$3\n}", ints.Read(model.Number{Bits: 8 * n}, d.at), check, set)
 	d.advance(n)
 }
 
@@ -116,6 +117,6 @@ func (d *layout) encodeValue(t *model.Type, place gotree.Expr, field string) {
 		case t.Lowest() != 0:
 			v = gotree.Plus(gotree.X("int64($1)", place), -t.Lowest())
 		}
-		d.t.Add(appendNumber(model.Number{Bits: 8 * n}, v))
+		d.t.Add(ints.Append(model.Number{Bits: 8 * n}, v))
 	}
 }

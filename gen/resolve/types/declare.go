@@ -3,7 +3,6 @@ package types
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
@@ -491,8 +490,8 @@ func (r *Table) words(t *model.Type, n *ast.Node, form string) *model.Type {
 		case i < 0:
 			r.Unknown("FSM021", w.Key, "value of this enumeration named", t.Names)
 			return t
-		case w.Value.Text == "" || strings.ContainsAny(w.Value.Text, "\r\n"):
-			r.Errorf("FSM041", w.Value.Span(), "%s has the word %q, which no line can have",
+		case w.Value.Text == "":
+			r.Errorf("FSM041", w.Value.Span(), "%s has the word %q, which has no bytes",
 				diag.Quote(w.Key.Text), w.Value.Text)
 			return t
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/apart"
 	"github.com/parley-go/parley/gen/resolve/pass"
 	"github.com/parley-go/parley/gen/resolve/types"
 )
@@ -31,6 +32,9 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	}
 	if e.Value.Kind == ast.Map && e.Value.Get("run") != nil {
 		return w.run(f, e, base)
+	}
+	if wordForm(e.Value) {
+		return w.word(f, e, base)
 	}
 	if word, bytes, ok := addressForm(e.Value); ok {
 		return w.address(f, t, word, bytes, e, base)
@@ -60,7 +64,8 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 			return nil
 		}
 	}
-	if form.Signed && t.Kind != model.KindInt {
+	bits := t.Kind == model.KindOpaque && t.Bits == 64 && form.Bits == 64 // those of a signed number
+	if form.Signed && t.Kind != model.KindInt && !bits {
 		w.r.Errorf("FSM073", form.n.Span(), "%s has no sign", types.Describe(t)).With("write an unsigned width")
 		return nil
 	}
@@ -68,14 +73,14 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	if extra != nil && !w.none(item, t, e) {
 		return nil
 	}
-	if lo, hi := codeRange(t); t.Kind == model.KindSet && !fits(lo, hi, form.Number) {
+	if lo, hi := apart.Codes(t); t.Kind == model.KindSet && !fits(lo, hi, form.Number) {
 		w.r.Errorf("FSM073", form.n.Span(), "%s has %d possible values, one bit for each, which do not fit "+
 			"into %s", types.Describe(t), t.Elem.Count(), describe(form.Number)).
 			See(f.Span, "declared here")
 		return nil
 	} else if opaque := t.Kind == model.KindOpaque; opaque && form.Varint != model.Fixed && t.Bits >= form.Bits {
 		// One with more bits has no encoding.
-	} else if !fits(lo, hi, form.Number) || opaque && t.Bits > form.Bits {
+	} else if !fits(lo, hi, form.Number) && !bits || opaque && t.Bits > form.Bits {
 		d := w.r.Errorf("FSM073", form.n.Span(), "%s has values from %d to %d, which do not fit into %s",
 			types.Describe(t), lo, hi, describe(form.Number)).
 			See(f.Span, "declared here")
@@ -98,6 +103,8 @@ func (w *writer) run(f *model.Field, e ast.Entry, base model.WireBase) model.Wir
 		w.r.Errorf("FSM073", e.Key.Span(), "how many bytes a run has is a number from 0 to 65535; %s is %s",
 			diag.Quote(e.Key.Text), types.Describe(f.Type))
 		return nil
+	case w.self:
+		return w.noEnd(e, "a run goes on as long as it can")
 	}
 	w.grow(f.Type.Lo, f.Type.Hi)
 	return &model.WireRun{WireBase: base, Field: f, Byte: byte(v)}
@@ -112,7 +119,7 @@ func hasCode(t *model.Type, v int64) bool {
 		}
 		return false
 	}
-	lo, hi := codeRange(t)
+	lo, hi := apart.Codes(t)
 	return v >= lo && v <= hi
 }
 
@@ -124,8 +131,11 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 	}
 	as := e.Value
 	if as.Kind == ast.Map {
-		if !w.onlyKeys(as, []string{"as", "cut", "xor", "compressed"}) {
+		if !w.onlyKeys(as, []string{"as", "cut", "xor", "compressed", "end"}) {
 			return nil
+		}
+		if as.Get("end") != nil {
+			return w.endedText(b, name, as)
 		}
 		b.Cut, b.Back = pass.IsTrue(as.Get("cut")), pass.TextOf(as, "compressed") == "accept"
 		if x := as.Get("xor"); x != nil {
@@ -168,6 +178,9 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 	case "domain":
 		return w.domain(b, limit, e)
 	case "nul":
+		if w.self {
+			return w.noEnd(e, "a text that ends with a zero byte may also end with the frame")
+		}
 		b.Nul = true
 		w.grow(0, limit+1)
 	case "counted":
@@ -182,6 +195,9 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 		b.Whole = true
 		w.grow(limit, limit)
 	case "rest":
+		if w.self {
+			return w.noEnd(e, "`rest` takes what is left of the frame")
+		}
 		if !w.mayTakeRest() {
 			w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame").
 				With("the last element of a list `to: end` can")

@@ -36,6 +36,7 @@ type writer struct {
 	region  bool            // the items are in a region, which has an end of its own
 	flagged map[string]bool // the optional fields of which something before says whether they are there
 	tail    *model.Field    // the optional field that is there if bytes remain; only such can follow
+	self    bool            // the frame ends where its items do
 	inBits  bool            // the items are parts of a number
 	ended   bool            // a sum over the frame's length ends the frame
 	outer   *writer         // of the items of which one has these, within the same message or element
@@ -107,6 +108,7 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 			}
 		}
 	}
+	w.prefixes(out)
 	return out
 }
 
@@ -164,6 +166,9 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		w.grow(v, v)
 		return &model.WirePad{WireBase: base, Bytes: int(v)}
 	case "align":
+		if w.self {
+			return w.noEnd(e, "`align` may be missing at the end of the frame")
+		}
 		return w.align(e.Value, base)
 	case "const":
 		return w.constItem(e.Value, base)
@@ -218,7 +223,7 @@ func (w *writer) headerItem(e ast.Entry, base model.WireBase) model.WireItem {
 	if !ok {
 		return nil
 	}
-	if f.Bits > 32 && f.Varint == model.Fixed || f.Signed {
+	if f.Bits > 32 && f.Varint == model.Fixed || f.Signed || f.End != "" {
 		w.r.Errorf("FSM076", f.n.Span(), "the header's numbers are unsigned and have at most 32 bits")
 		return nil
 	}

@@ -151,7 +151,7 @@ func (w *writer) elements(item *model.WireEach, name string, list *ast.Node, e a
 		where = "an element of " + diag.Quote(name)
 	}
 	sub := newWriter(w.r, w.little, where, fields)
-	sub.nested, sub.varies, sub.frame = true, w.varies, w.frame
+	sub.nested, sub.varies, sub.frame, sub.self = true, w.varies, w.frame, w.self
 	if item.ToEnd {
 		sub.last = &item.Last
 	}

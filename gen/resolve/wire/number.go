@@ -25,6 +25,10 @@ var varints = map[string]model.Number{
 	"zigzag": {Bits: 64, Varint: model.LEB128, Signed: true},
 	"mqtt":   {Bits: 28, Varint: model.LEB128},
 	"quic":   {Bits: 62, Varint: model.QUIC},
+
+	"decimal": {Bits: 64, Varint: model.Decimal},
+	"integer": {Bits: 64, Varint: model.Decimal, Signed: true},
+	"hex":     {Bits: 64, Varint: model.Hex},
 }
 
 // form reads `u16` or `{as: u16, …}`. extra lists the keys that are allowed beside `as`, `order` and
@@ -38,7 +42,7 @@ func (w *writer) form(n *ast.Node, extra ...string) (f form, ok bool) {
 			w.r.Errorf("FSM076", n.Span(), "the item has no `as`, its width")
 			return f, false
 		}
-		if !w.onlyKeys(n, append([]string{"as", "order", "overlong"}, extra...)) {
+		if !w.onlyKeys(n, append([]string{"as", "order", "overlong", "end"}, extra...)) {
 			return f, false
 		}
 		if o := pass.TextOf(n, "order"); o != "" {
@@ -64,13 +68,13 @@ func (w *writer) form(n *ast.Node, extra ...string) (f form, ok bool) {
 			With("bits: {high: […], order: little}")
 	default:
 		f.Little, f.Overlong = little && f.Varint == model.Fixed, overlong
-		return f, true
+		return f, w.digits(&f, as.Text)
 	}
 	return f, false
 }
 
 var widthNames = []string{"u8", "u16", "u24", "u32", "u40", "u48", "u56", "u64", "i8", "i16", "i24", "i32", "i64",
-	"leb128", "zigzag", "mqtt", "quic"}
+	"leb128", "zigzag", "mqtt", "quic", "decimal", "integer", "hex"}
 
 // width returns the number of a name; Bits is 0 if there is none.
 func (w *writer) width(name string) model.Number {
@@ -128,12 +132,16 @@ func describe(n model.Number) string {
 }
 
 func (w *writer) constItem(n *ast.Node, base model.WireBase) model.WireItem {
+	if end, ok := endNames[n.Text]; ok && n.Kind == ast.Scalar && !w.inBits {
+		w.grow(int64(len(end)), int64(len(end)))
+		return &model.WireLiteral{WireBase: base, Bytes: end}
+	}
 	if n.Kind == ast.Map && (n.Get("text") != nil || n.Get("hex") != nil) {
 		return w.literal(n, base)
 	}
 	v := n.Get("value")
 	if n.Kind != ast.Map || v == nil {
-		w.r.Errorf("FSM076", n.Span(), "`const` is {as: width, value: number}, {text: ABC} or {hex: 00ff}")
+		w.r.Errorf("FSM076", n.Span(), "`const` is {as: width, value: number}, {text: ABC}, {hex: 00ff}, crlf or lf")
 		return nil
 	}
 	f, ok := w.form(n, "value")

@@ -21,7 +21,7 @@ func (w *writer) within() *writer {
 func (w *writer) sized(width string, e ast.Entry, base model.WireBase) model.WireItem {
 	n := w.width(width)
 	switch {
-	case n.Bits == 0 || n.Signed || w.inBits:
+	case n.Bits == 0 || n.Signed || w.inBits || width == "decimal" || width == "hex":
 		w.r.UnknownAt("FSM076", e.Key.Span(), width, "width", widthNames)
 		return nil
 	case e.Value.Kind != ast.List:
@@ -31,7 +31,7 @@ func (w *writer) sized(width string, e ast.Entry, base model.WireBase) model.Wir
 	n.Little = w.little && n.Varint == model.Fixed
 	w.growBy(n)
 	sub := w.within()
-	sub.region, sub.nested = true, w.nested
+	sub.region, sub.self, sub.nested = true, false, w.nested
 	sub.varies = w.varies || n.Varint != model.Fixed
 	items := sub.items(e.Value)
 	if _, most := n.Range(); most < 1<<40 && sub.max-w.max > int64(most) {
@@ -84,6 +84,10 @@ func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index i
 	}
 	sub.complete([]*model.Field{unwrapped(f)}, e.Key.Span())
 	if !it.Flagged {
+		if w.self {
+			w.noEnd(e, diag.Quote(name)+" is there if bytes remain")
+			return nil
+		}
 		if w.nested && !w.region {
 			w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot tell whether bytes remain for %s",
 				diag.Quote(name)).With("say before it whether it is there: `present " + name + ": u8`")
@@ -310,6 +314,9 @@ func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
 	case to != nil && to.Text != "end":
 		w.r.Errorf("FSM076", to.Span(), "a list goes on to the `end` of the frame, or of what is `sized`")
 		return false
+	case to != nil && w.self:
+		w.noEnd(e, "`to: end` goes on to the end of the frame")
+		return false
 	case to != nil && !w.mayTakeRest():
 		w.r.Errorf("FSM074", e.Key.Span(), "an element of a list cannot take the rest of the frame").
 			With("`sized u16: […]` gives it an end of its own")
@@ -319,8 +326,20 @@ func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
 		return true
 	}
 	sub := w.within()
-	c, ok := sub.constItem(until, model.WireBase{Span: until.Span()}).(*model.WireConst)
-	if !ok {
+	c := &model.WireConst{WireBase: model.WireBase{Span: until.Span()}}
+	switch x := sub.constItem(until, c.WireBase).(type) {
+	case *model.WireConst:
+		c = x
+	case *model.WireLiteral:
+		if len(x.Bytes) > 4 {
+			w.r.Errorf("FSM073", until.Span(), "a list ends with at most 4 bytes, not %d", len(x.Bytes))
+			return false
+		}
+		c.Bits = 8 * len(x.Bytes)
+		for _, b := range []byte(x.Bytes) {
+			c.Value = c.Value<<8 | int64(b)
+		}
+	default:
 		return false
 	}
 	if c.Varint != model.Fixed || c.Signed {

@@ -1,5 +1,5 @@
-// Package wire resolves how messages are written: the header and the items of binary frames, and
-// the templates of lines. It checks that a reader can tell what was written. Start from [Resolve].
+// Package wire resolves how messages are written: the header and the items of binary frames; package lines has the
+// templates of lines. It checks that a reader can tell what was written. Start from [Resolve].
 package wire
 
 import (
@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/lines"
 	"github.com/parley-go/parley/gen/resolve/pass"
 	"github.com/parley-go/parley/gen/resolve/types"
 )
@@ -37,11 +38,13 @@ func (r *resolver) wire() (alike []Alike) {
 		w.Max = int(v)
 	}
 	if n.Get("lines") != nil {
-		r.lines(w, n)
+		lines.Resolve(r.Table, w, n)
 		r.Protocol.Wire = w
 		return nil
 	}
-	r.noLines(n)
+	lines.Refuse(r.Table, n)
+	w.Self = pass.IsTrue(n.Get("selfDelimiting"))
+	r.noOther(w, n)
 	hw := newWriter(r, little, "the header", nil)
 	hw.header = true
 	before := r.Len()
@@ -120,7 +123,7 @@ func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireT
 	}
 	ww := newWriter(r, little, "message "+diag.Quote(m.Name), m.Fields)
 	before := r.Len()
-	ww.varies, ww.frame = w.Varies, w
+	ww.varies, ww.frame, ww.self = w.Varies, w, w.Self
 	r.headFields(m, w.Header, hw.heads, ww)
 	if decl.Get("wire") == nil && len(m.Fields) > len(ww.placed) {
 		r.Errorf("FSM070", m.Span, "message %s has fields but no `wire`, so its bytes are unknown",
@@ -131,6 +134,10 @@ func (r *resolver) messageWire(m *model.Message, w *model.Wire, typ *model.WireT
 	m.Layout = ww.items(decl.Get("wire"))
 	if before == r.Len() {
 		ww.complete(m.Fields, m.Span)
+	}
+	if before == r.Len() && w.Self && ww.min == 0 {
+		r.Errorf("FSM074", m.Span, "message %s may have no bytes, so nobody can tell it from the next one",
+			diag.Quote(m.Name)).With("begin it with a constant: `- const: {text: …}`")
 	}
 	r.bad[m] = r.bad[m] || before != r.Len()
 	m.MinLen, m.MaxLen = int(ww.min), int(min(ww.max, 1<<30))

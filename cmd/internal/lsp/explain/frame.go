@@ -79,6 +79,9 @@ func (l *layouter) row(bytes int, size, what string) {
 
 func (l *layouter) number(n model.Number, what string) {
 	least, most := n.Bytes()
+	if n.End != "" {
+		what += fmt.Sprintf(", in digits, and %q", n.End)
+	}
 	if n.Little && n.Bits > 8 {
 		what += ", little-endian"
 	}
@@ -182,6 +185,14 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			l.each(it, m)
 		case *model.WireBytes:
 			l.text(it)
+		case *model.WireWord:
+			least, most := model.Extent(it)
+			what := fieldName(it.Field) + ", as a word"
+			if it.End != "" {
+				what += fmt.Sprintf(", and %q", it.End)
+			}
+			l.row(least, fmt.Sprintf("%d–%d", least, most), what)
+			l.varies = l.varies || l.depth == 0
 		case *model.WireSized:
 			l.number(it.Number, "how many bytes these items have:")
 			l.inside(it.Items, m)
@@ -244,6 +255,10 @@ func (l *layouter) text(it *model.WireBytes) {
 		end = "up to and with a zero byte"
 	case it.Count:
 		end = "as many as counted"
+	case it.LoneLF:
+		end = "up to and with CR LF, or LF"
+	case it.End != "":
+		end = fmt.Sprintf("up to and with %q", it.End)
 	}
 	l.row(0, fmt.Sprintf("≤ %d", it.Field.Type.Cap), fieldName(it.Field)+", "+end)
 	l.varies = true

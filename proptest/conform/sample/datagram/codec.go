@@ -210,7 +210,7 @@ func encodeAsk(dst []byte, start int, m *AskMessage) ([]byte, wire.Error) {
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 3)] {
 		e := &m.Asks.Items[i]
 		dst = append(dst, make([]byte, 17)...)
-		dst = append(dst, byte(e.Level))
+		dst = append(dst, e.Level)
 	}
 	dst = append(dst, make([]byte, (4-min(int(m.Asks.Len), 3))*18)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 3)] {
@@ -487,7 +487,7 @@ func encodeListed(dst []byte, start int, m *ListedMessage) ([]byte, wire.Error) 
 		if e.Node < -1 || e.Node > 254 {
 			return dst, wire.Error{Message: "LISTED", Field: "asks.node", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Node), Limit: 254}
 		}
-		dst = append(dst, byte(e.Node)+1, 0, byte(e.Level))
+		dst = append(dst, byte(e.Node)+1, 0, e.Level)
 	}
 	dst = append(dst, make([]byte, (2-min(int(m.Asks.Len), 2))*3)...)
 	if int(m.Names.Len) > 2 {
@@ -701,7 +701,7 @@ func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) 
 	dst = append(dst, byte(m.Rows.Len))
 	for i := range m.Rows.Items[:min(int(m.Rows.Len), 2)] {
 		e := &m.Rows.Items[i]
-		dst = append(dst, byte(e.At.Y), byte(ordinal(e.Loud)))
+		dst = append(dst, e.At.Y, byte(ordinal(e.Loud)))
 	}
 	dst = append(dst, make([]byte, (2-min(int(m.Rows.Len), 2))*2)...)
 	for i := range m.Rows.Items[:min(int(m.Rows.Len), 2)] {
@@ -737,7 +737,7 @@ func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) 
 	for i := range m.Own.Seats {
 		dst = append(dst, byte(ordinal(m.Own.Seats[i].Present)))
 	}
-	dst = append(dst, byte(m.At.Y))
+	dst = append(dst, m.At.Y)
 	if int(m.Marks.Len) > 3 {
 		return dst, wire.Error{Message: "NESTED", Field: "marks", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Marks.Len), Limit: 3}
 	}
@@ -748,7 +748,7 @@ func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) 
 	dst = append(dst, byte(m.Own.Version.Tag.Len), byte(uint32(m.Own.Version.Major)>>16), byte(uint32(m.Own.Version.Major)>>8), byte(uint32(m.Own.Version.Major)))
 	for i := range m.Marks.Items[:min(int(m.Marks.Len), 3)] {
 		e := &m.Marks.Items[i]
-		dst = append(dst, byte(ordinal(e.Loud)), byte(e.At.Y))
+		dst = append(dst, byte(ordinal(e.Loud)), e.At.Y)
 		if e.By < 0 {
 			return dst, wire.Error{Message: "NESTED", Field: "marks.by", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.By)}
 		}
@@ -762,7 +762,7 @@ func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) 
 		text := m.Own.Version.Tag.Data[:min(int(m.Own.Version.Tag.Len), 4)]
 		dst = append(dst, text...)
 	}
-	dst = append(dst, byte(m.At.X))
+	dst = append(dst, m.At.X)
 	for (len(dst)-start-since03)%8 != 0 {
 		dst = append(dst, 0)
 	}

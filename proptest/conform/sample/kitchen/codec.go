@@ -284,7 +284,7 @@ func encodePut(dst []byte, start int, m *PutMessage) ([]byte, wire.Error) {
 	if int(m.Ship) >= 3 {
 		return dst, wire.Error{Message: "PUT", Field: "ship", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Ship), Limit: 2}
 	}
-	dst = append(dst, byte(shipCodes[m.Ship]), byte(m.N))
+	dst = append(dst, byte(shipCodes[m.Ship]), m.N)
 	for (len(dst)-start)%8 != 0 {
 		dst = append(dst, 0)
 	}
@@ -486,7 +486,7 @@ func encodeMark(dst []byte, start int, m *MarkMessage) ([]byte, wire.Error) {
 	}
 	for i := range m.Marks.Items[:min(int(m.Marks.Len), 2)] {
 		e := &m.Marks.Items[i]
-		dst = append(dst, byte(e.At.Y), byte(ordinal(e.Loud)))
+		dst = append(dst, e.At.Y, byte(ordinal(e.Loud)))
 		if e.Ship.Present {
 			if int(e.Ship.Value) >= 3 {
 				return dst, wire.Error{Message: "MARK", Field: "marks.ship", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Ship.Value), Limit: 2}
@@ -495,14 +495,14 @@ func encodeMark(dst []byte, start int, m *MarkMessage) ([]byte, wire.Error) {
 		} else {
 			dst = append(dst, 0, 1)
 		}
-		dst = append(dst, byte(e.At.X))
+		dst = append(dst, e.At.X)
 	}
 	since06 := len(dst) - start
-	dst = append(dst, byte(m.By.First.At.X))
+	dst = append(dst, m.By.First.At.X)
 	if int(m.By.Ships.Len) > 3 {
 		return dst, wire.Error{Message: "MARK", Field: "by.ships", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.By.Ships.Len), Limit: 3}
 	}
-	dst = append(dst, byte(m.By.Ships.Len), byte(m.At.X))
+	dst = append(dst, byte(m.By.Ships.Len), m.At.X)
 	for i := range m.By.Ships.Items[:min(int(m.By.Ships.Len), 3)] {
 		e := &m.By.Ships.Items[i]
 		if e.Ship.Present {

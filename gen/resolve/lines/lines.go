@@ -1,4 +1,6 @@
-package wire
+// Package lines resolves the templates of a protocol of lines, and checks that a reader can tell what was
+// written. It knows nothing of binary frames. Start from [Resolve].
+package lines
 
 import (
 	"slices"
@@ -7,12 +9,16 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/apart"
 	"github.com/parley-go/parley/gen/resolve/pass"
 	"github.com/parley-go/parley/gen/resolve/types"
 )
 
-// noLines reports templates in a protocol of binary frames.
-func (r *resolver) noLines(n *ast.Node) {
+// resolver resolves the templates of all messages.
+type resolver struct{ *types.Table }
+
+// Refuse reports templates in a protocol of binary frames.
+func Refuse(r *types.Table, n *ast.Node) {
 	if e := n.Entry("charset"); e != nil {
 		r.Errorf("FSM077", e.Key.Span(), "`charset` is for protocols of lines").With("add `lines: lf`")
 	}
@@ -24,10 +30,11 @@ func (r *resolver) noLines(n *ast.Node) {
 	}
 }
 
-// lines resolves the templates of a protocol of lines.
-func (r *resolver) lines(w *model.Wire, n *ast.Node) {
+// Resolve resolves the templates of a protocol of lines.
+func Resolve(t *types.Table, w *model.Wire, n *ast.Node) {
+	r := &resolver{t}
 	w.Lines, w.ASCII = true, pass.TextOf(n, "charset") == "ascii"
-	for _, k := range []string{"header", "order", "surplus"} {
+	for _, k := range []string{"header", "order", "surplus", "selfDelimiting"} {
 		if e := n.Entry(k); e != nil {
 			r.Errorf("FSM077", e.Key.Span(), "%s is for binary frames, and these are lines",
 				diag.Quote(k))
@@ -112,7 +119,7 @@ func (r *resolver) lineField(w *model.Wire, m *model.Message, p *model.LinePart)
 	case model.KindBool:
 		most, ends = 1, stop != "0" && stop != "1"
 	case model.KindInt, model.KindNode, model.KindOpaque:
-		lo, hi := codeRange(t)
+		lo, hi := apart.Codes(t)
 		if lo < 0 {
 			r.Errorf("FSM077", p.Span, "%s has negative values, which no line has", types.Describe(t))
 			return
@@ -126,6 +133,10 @@ func (r *resolver) lineField(w *model.Wire, m *model.Message, p *model.LinePart)
 		for _, word := range t.InLine() {
 			least, most = min(least, len(word)), max(most, len(word))
 			ends = ends && !strings.Contains(word, stop)
+			if strings.ContainsAny(word, "\r\n") {
+				r.Errorf("FSM077", p.Span, "the word %q cannot stand in a line, which it would end", word)
+				return
+			}
 			if i := notASCII(word); w.ASCII && i >= 0 {
 				r.Errorf("FSM077", p.Span, "%q of the word %s cannot stand in a line", word[i],
 					diag.Quote(word))
