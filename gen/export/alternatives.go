@@ -56,8 +56,10 @@ func (sys *system) alternatives(in *instance) []alternative {
 	}
 	out = append(out, sys.timers(in, root(in), nil)...)
 	for k := range sys.insts {
-		if k != in.index && len(sys.chans[k][in.index].sent) > 0 {
-			out = append(out, sys.arrivals(in, sys.chans[k][in.index])...)
+		for _, ch := range sys.between(k, in.index) {
+			if k != in.index && len(ch.sent) > 0 {
+				out = append(out, sys.arrivals(in, ch)...)
+			}
 		}
 	}
 	return out
@@ -202,13 +204,13 @@ func (sys *system) arrivals(in *instance, ch *channel) []alternative {
 		a.byMessage = append(a.byMessage, reception{i, sys.receive(in, ch, i, ev, yes)})
 	}
 	out := sys.cut(in, a)
-	if sys.c.Channel.Duplicates {
+	if ch.spec.Duplicates {
 		for _, b := range slices.Clone(out) {
 			b.note, b.keep = b.note+", which arrives again", true
 			out = append(out, b)
 		}
 	}
-	if sys.c.Channel.Lossy {
+	if ch.spec.Lossy {
 		l := alternative{note: a.note + " is lost", take: ch, lost: true,
 			guard: waiting(ch)}
 		for _, r := range a.byMessage {

@@ -3,6 +3,8 @@ package export
 import (
 	"maps"
 	"slices"
+
+	"github.com/parley-go/parley/gen/model"
 )
 
 // The assertions that fail where the checker has a built-in claim.
@@ -58,6 +60,8 @@ type (
 type channel struct {
 	name     string
 	from, to int
+	class    int // its place in Protocol.Channels
+	spec     model.Channel
 	used     bool
 	sent     map[int]bool
 	counts   map[int]*variable // by message: how many are in it, where somebody asks

@@ -21,7 +21,7 @@ type layout struct {
 	messages []string     // by index, as Promela names them
 	columns  [][]*term    // by message: its fields as they are received
 	fields   []*variable  // the columns of channels
-	chans    [][]*channel // [from][to]
+	chans    [][]*channel // by sender: those to each receiver, of each class
 	states   map[*model.Machine][]string
 	enums    map[*model.Type][]string
 	defines  [][2]string // name, number
@@ -75,11 +75,18 @@ func newLayout(p *model.Protocol, c *model.Check) (*layout, error) {
 	for i, a := range l.insts {
 		l.chans = append(l.chans, nil)
 		for j, b := range l.insts {
-			ch := &channel{from: i, to: j, sent: map[int]bool{}, counts: map[int]*variable{}}
-			if i != j {
-				ch.name = l.names.take(a.name + "_to_" + b.name)
+			for class, spec := range c.Channels() {
+				ch := &channel{from: i, to: j, class: class, spec: spec,
+					sent: map[int]bool{}, counts: map[int]*variable{}}
+				if i != j {
+					ch.name = a.name + "_to_" + b.name
+					if c.Several() {
+						ch.name += "_" + spec.Name
+					}
+					ch.name = l.names.take(ch.name)
+				}
+				l.chans[i] = append(l.chans[i], ch)
 			}
-			l.chans[i] = append(l.chans[i], ch)
 		}
 	}
 	return l, nil
@@ -126,13 +133,11 @@ func (l *layout) refuseWhole() {
 			"leave `hostile` out of a copy of the check, and all keep to their roles)")
 	case c.Time != nil:
 		refuse("time")
-	case c.Several():
-		refuse("several channels between two instances")
-	case !c.Channel.Ordered:
+	case slices.ContainsFunc(c.Channels(), func(ch model.Channel) bool { return !ch.Ordered }):
 		refuse("channels that keep no order")
-	case c.Channel.Full == model.FullWait:
+	case slices.ContainsFunc(c.Channels(), func(ch model.Channel) bool { return ch.Full == model.FullWait }):
 		refuse("channels that wait when they are full")
-	case c.Channel.Capacity > 255:
+	case slices.ContainsFunc(c.Channels(), func(ch model.Channel) bool { return ch.Capacity > 255 }):
 		refuse("channels of more than 255 messages")
 	case slices.ContainsFunc(c.Instances, func(in *model.Instance) bool { return in.Role.Defers() }):
 		refuse("messages that are deferred")
@@ -399,8 +404,14 @@ func timerKeys(t *model.Timer) func(int) []int64 {
 	return func(i int) []int64 { return interp.TimerKeys(t, i) }
 }
 
-func (l *layout) channel(from, to int) *channel {
-	ch := l.chans[from][to]
+// between are the channels from one instance to another, by class.
+func (l *layout) between(from, to int) []*channel {
+	n := 1 + len(l.c.Beside)
+	return l.chans[from][to*n : to*n+n]
+}
+
+func (l *layout) channel(from, to, class int) *channel {
+	ch := l.between(from, to)[class]
 	ch.used = true
 	return ch
 }
@@ -415,14 +426,19 @@ func (l *layout) lengths(in *instance, n *model.ChanLen) *term {
 				n.To != nil && n.To.Index != j {
 				continue
 			}
-			sum, _ = arith("+", sum, l.length(l.chans[i][j], n.Message))
+			for _, ch := range l.between(i, j) {
+				if n.Message != nil && n.Message.Channel != ch.class || n.Over != "" && n.Class != ch.class {
+					continue
+				}
+				sum, _ = arith("+", sum, l.length(ch, n.Message))
+			}
 		}
 	}
 	return sum
 }
 
 func (l *layout) length(ch *channel, msg *model.Message) *term {
-	most := int64(l.c.Channel.Capacity)
+	most := int64(ch.spec.Capacity)
 	if msg == nil {
 		ch.used = true
 		return raw("len("+ch.name+")", most)
@@ -454,4 +470,4 @@ func (l *layout) temp(i int) *variable {
 func waiting(ch *channel) *term { return compare(">", raw("len("+ch.name+")", 255), no) }
 
 // loses reports whether a message that is sent into a full channel is lost.
-func (l *layout) loses() bool { return l.c.Channel.Full == model.FullLose }
+func (ch *channel) loses() bool { return ch.spec.Full == model.FullLose }

@@ -60,11 +60,11 @@ func (sys *system) deadlock(final *term) assertion {
 		rest = or(rest, not(in.begun()))
 		rest = or(rest, sys.running(in, in.model.Role, 0))
 		for k := range sys.insts {
-			ch := sys.chans[k][in.index]
-			if k == in.index || len(ch.sent) == 0 {
-				continue
+			for _, ch := range sys.between(k, in.index) {
+				if k != in.index && len(ch.sent) > 0 {
+					rest = or(rest, waiting(ch))
+				}
 			}
-			rest = or(rest, waiting(ch))
 		}
 	}
 	return assertion{flag: deadlockFlag, cond: rest,

@@ -228,7 +228,7 @@ func (s *step) put(msg *model.Message, fields []*term, d model.Dest, to *term, n
 			continue
 		}
 		body := func() {
-			s.emit(&send{ch: s.l.channel(me, k), msg: msg.Index, fields: fields,
+			s.emit(&send{ch: s.l.channel(me, k, msg.Channel), msg: msg.Index, fields: fields,
 				note: msg.Name + note})
 		}
 		if d == model.ToBroadcast {

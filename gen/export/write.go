@@ -99,7 +99,7 @@ func (w *writer) vector() int {
 	for _, row := range l.chans {
 		for _, ch := range row {
 			if ch.used {
-				n += 4 + columns*l.c.Channel.Capacity
+				n += 4 + columns*ch.spec.Capacity
 			}
 		}
 	}
@@ -138,7 +138,7 @@ func (w *writer) channels() {
 			if !ch.used {
 				continue
 			}
-			w.line("chan %s = [%d] of { %s };", ch.name, l.c.Channel.Capacity, columns)
+			w.line("chan %s = [%d] of { %s };", ch.name, ch.spec.Capacity, columns)
 			for i := range l.messages {
 				if v := ch.counts[i]; v != nil {
 					w.variable("", v)
@@ -352,7 +352,7 @@ func (w *writer) send(x *send) {
 	if v := x.ch.counts[x.msg]; v != nil {
 		count = fmt.Sprintf(" %s = %s + 1;", v.name, v.name)
 	}
-	if w.l.loses() {
+	if x.ch.loses() {
 		w.line("if :: nfull(%s) -> %s!%s;%s :: else fi; /* %s */", x.ch.name, x.ch.name, args,
 			count, comment(x.note))
 		return

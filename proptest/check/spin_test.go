@@ -141,6 +141,7 @@ func TestSpinCountsTheSame(t *testing.T) {
 		{file: "update/spec.yaml", check: "duel"},
 		{file: "setup/big.yaml", check: "big", consts: map[string]int64{"properties": 2}},
 		{file: "ready/spec.yaml", check: "pair"},
+		{file: "../proptest/check/testdata/channels/spec.yaml", check: "pair"},
 		{file: "setup/spec.yaml", check: "own"},
 	} {
 		if i == race.Draws(1, 8) {
