@@ -51,10 +51,8 @@ func (x *Hostile) Forgeries(from, to *model.Instance) (list []Forgery, left []st
 	if !x.plays.between(from.Index, to.Index) {
 		return nil, nil, nil
 	}
-	if x.known == nil {
-		x.known = known(x.check)
-	}
-	k, f := x.known, &forger{strs: x.strs, texts: x.known.texts}
+	k := x.knows()
+	f := &forger{strs: x.strs, texts: k.texts}
 	for _, m := range x.protocol.Messages {
 		first := make([]int64, interp.FieldSlots(m.Fields))
 		all := &model.Type{Kind: model.KindRecord, Fields: m.Fields}
@@ -82,6 +80,17 @@ func (x *Hostile) Forgeries(from, to *model.Instance) (list []Forgery, left []st
 	}
 	return list, left, nil
 }
+
+// knows finds out once what honest machines know.
+func (x *Hostile) knows() *knowledge {
+	if x.known == nil {
+		x.known = known(x.check)
+	}
+	return x.known
+}
+
+// SendsNamed reports whether hostile instances send texts beside those of the domains.
+func (x *Hostile) SendsNamed() bool { return x.check.HasHostile() && len(x.knows().texts) > 0 }
 
 // mentions reports whether some state of a machine mentions a message.
 func mentions(m *model.Machine, x *model.Message) bool {

@@ -86,7 +86,8 @@ func possible(r *world.Rules) (has [Faults]bool) {
 		has[Overtake] = has[Overtake] || c.Overtakes && f.Overtake != 0 && c.Order == world.Fifo
 		has[Tail] = has[Tail] || c.Order == world.Fifo && (has[Torn] || breaks)
 	}
-	has[Forge], has[Malformed] = r.Hostile != 0, r.Malformed != 0
+	has[Forge] = r.Hostile != 0
+	has[Malformed] = r.Malformed != 0 && len(r.Links) > 0 // without a link it is dropped
 	has[Hangup] = r.Hostile != 0 && len(r.Links) > 0
 	return has
 }

@@ -213,6 +213,9 @@ func (s *System) domainWords(base *model.Protocol) []string {
 	for _, t := range s.Protocol.Types {
 		b := own[t.Name]
 		switch {
+		case t.Kind == model.KindBytes && s.SendsNamed():
+			out = append(out, fmt.Sprintf("%s has %s; a hostile instance also sends the texts that the specification "+
+				"names", t.Name, diag.Counted(t.Hi+1, "value")))
 		case t.Kind == model.KindOpaque && t.Hi == 0, t.Kind == model.KindBytes && t.Hi == 0:
 			out = append(out, t.Name+" is carried, not explored: it has one value")
 		case t.Kind == model.KindBytes:
@@ -364,13 +367,15 @@ func (s *System) linkWords() (out []string) {
 		out = append(out,
 			"no link is taken for dead but in a partition, and nobody hears that the other end has closed or crashed")
 	case s.Rules.Links[0].Datagrams:
-		return append(out, "no link is taken for dead, and nobody hears that the other end has closed or crashed")
+		out = append(out, "no link is taken for dead, and nobody hears that the other end has closed or crashed")
 	case f.Partition > 0:
 		out = append(out, "links break only in a partition, and where one of the ends closes them or crashes")
 	default:
-		return append(out, "links break only where one of the ends closes them or crashes")
+		out = append(out, "links break only where one of the ends closes them or crashes")
 	}
 	switch {
+	case f.Break == 0 && f.Partition == 0 && f.Return == 0: // that they do not come back is said
+		return out
 	case f.Partition > 0:
 		return append(out, "links that were lost may come back, or not")
 	case f.Return > 0:

@@ -87,3 +87,50 @@ func TestHostileReaches(t *testing.T) {
 		t.Error(err, list)
 	}
 }
+
+const asked = `protocol: asked
+messages: {ASK: , NO: }
+roles:
+  server:
+    vars: {n: {type: 0..3, kept: true}, left: {type: 0..2, init: 2}}
+    initial: idle
+    states:
+      idle: {up: {set: {left: 2}, goto: open}}
+      open:
+        ASK: [{when: left > 0 && n < 3, set: {left: left - 1, n: n + 1}, send: NO}, {close: , goto: shut}]
+        lost: {goto: idle}
+      shut: {ASK: ignore, lost: ignore}
+  client: {commands: {ask: }, initial: a, states: {a: {ask: {send: ASK}, NO: ignore, up: ignore, lost: ignore}}}
+checks:
+  stranger:
+    instances: {s: server, c: client}
+    hostile: c
+    quiet: "true"
+    faults: {FAULTS}
+    claims: {limit: {always: s.n <= 2, why: two questions at most}}
+`
+
+// TestHostileComesBack: where links may come back, that of a hostile instance does, too, though nothing else
+// breaks one.
+func TestHostileComesBack(t *testing.T) {
+	for faults, want := range map[string]string{"lose: 0": check.Holds, "return: 1": check.Violated} {
+		file := filepath.Join(t.TempDir(), "asked.yaml")
+		if err := os.WriteFile(file, []byte(strings.Replace(asked, "FAULTS", faults, 1)), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		r, list, err := check.Suite(t.Context(), file, check.Config{})
+		if r == nil || err != nil {
+			t.Fatal(list, err)
+		}
+		c := r.Checks[0]
+		for _, x := range c.Claims {
+			if x.Name == "limit" && x.Result != want {
+				t.Errorf("%s: %s", faults, x.Result)
+			}
+		}
+		told := strings.Contains(c.Text(false), "at most one of the lost links comes back")
+		if told != (faults == "return: 1") {
+			t.Errorf("%s: %s", faults, c.Text(false))
+		}
+	}
+}

@@ -39,6 +39,9 @@ func (p *Process) attacked() error {
 	return nil
 }
 
+// SendsNamed reports whether hostile instances send texts beside those of the domains.
+func (s *Machines) SendsNamed() bool { return s.hostile.SendsNamed() }
+
 // idleHostile returns an error if a hostile instance reaches nobody: what is claimed against it says nothing.
 func (s *Machines) idleHostile() error {
 	for _, inst := range s.Check.Instances {

@@ -117,7 +117,7 @@ func (p *Process) put(l codec.Local, e end) codec.Local {
 // faults offers what may go wrong with an instance.
 func (p *Process) faults(l codec.Local, emit func(explore.Step)) {
 	r, i, e := &p.sys.Rules, p.Inst.Index, p.end(l)
-	if p.peers != 0 && (r.Faults.Break > 0 || r.Faults.Partition > 0) {
+	if p.peers != 0 && (r.Faults.Break > 0 || r.Faults.Partition > 0 || r.Faults.Return != 0) {
 		p.linkFaults(l, e, emit)
 	}
 	if p.AtDown < 0 {
