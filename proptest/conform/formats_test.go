@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/hex"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -75,6 +76,7 @@ var formats = []struct{ protocol, to, hex, text string }{
 			`offset: 17179869184, data: "hi", … kind: streamLen, … stream: 8, offset: none, data: "", ` +
 			`… kind: close, … number: 8, … close: {code: 2, reason: "bye"}}, … kind: stream, … stream: 12, ` +
 			`offset: none, data: "abc", number: none, code: none, connection: none, path: none, close: none}]}`},
+	{"ssh", "", "5353482d322e302d" + "4f70656e5353485f392e32" + "0d0a", `IDENTIFICATION{software: "OpenSSH_9.2"}`},
 	{"ssh", "", "0000000c 0a 15 " + strings.Repeat("5a", 10), `NEWKEYS{padding: "ZZZZZZZZZZ"}`},
 	{"ssh", "", "0000001c 0a 05 0000000c 7373682d7573657261757468" + strings.Repeat("00", 10),
 		`SERVICE_REQUEST{service: "ssh-userauth", padding: "` + strings.Repeat(`\x00`, 10) + `"}`},
@@ -213,4 +215,32 @@ func saysSo(text, want string) bool {
 		text = text[k+len(strings.TrimSpace(part)):]
 	}
 	return text == ""
+}
+
+// TestLineThenPackets: SSH begins with a line and goes on in packets; what is which the bytes say.
+func TestLineThenPackets(t *testing.T) {
+	p := load(t, "../../specs/library/ssh/spec.yaml", compile.Options{})
+	stream := "SSH-2.0-OpenSSH_9.2\r\n\x00\x00\x00\x0c\x0a\x15ZZZZZZZZZZSSH-2.0-x\r\n"
+	for cut := range len(stream) {
+		var sizes []int
+		for b := []byte(stream[:cut]); ; b = b[sizes[len(sizes)-1]:] {
+			n, err := interp.FrameSize(p, b)
+			if err.Problem != 0 {
+				t.Fatalf("%q: %v", b, err)
+			}
+			if n == 0 {
+				break
+			}
+			sizes = append(sizes, n)
+		}
+		want := []int{21, 16, 11}[:0]
+		for _, end := range []int{21, 37, 48} {
+			if cut >= end {
+				want = append(want, []int{21, 16, 11}[len(want)])
+			}
+		}
+		if !slices.Equal(sizes, want) {
+			t.Errorf("%q: frames of %v bytes, not %v", stream[:cut], sizes, want)
+		}
+	}
 }

@@ -167,13 +167,18 @@ func leading(items []model.WireItem, most int) (out [][256]bool) {
 			}
 		case *model.WireInt:
 			more = number(it.Number)
-			if it.Varint == model.Fixed && !it.Signed && it.Field.Type.Kind == model.KindInt && !it.HasNone {
+			if it.Varint == model.Fixed {
 				more = leadingInt(it, &out)
 			}
 		case *model.WireCount:
-			more = number(it.Number)
+			if more = number(it.Number); it.Varint == model.Fixed {
+				more = anything(it.Bits/8, &out)
+			}
 		case *model.WireSized:
-			more = leadingSize(it, &out)
+			if it.Varint == model.Fixed {
+				leadingSize(it, &out)
+				out = append(out, leading(it.Items, most)...)
+			}
 		case *model.WireBytes:
 			if t := it.Field.Type; it.End != "" && !t.Binary {
 				var set [256]bool
@@ -205,23 +210,27 @@ func leadingWords(it *model.WireWord, out *[][256]bool) bool {
 	return least == most
 }
 
-// leadingInt adds the bytes of a number of whole bytes, from the highest as far as they are always the same.
+// leadingInt adds the bytes of a number of whole bytes: the highest, and any others.
 func leadingInt(it *model.WireInt, out *[][256]bool) bool {
-	if it.Little && it.Bits > 8 {
-		return false
+	t := it.Field.Type
+	if it.Little && it.Bits > 8 || it.Signed || t.Kind != model.KindInt || it.HasNone ||
+		it.Xor != 0 || it.XorAt > 0 {
+		return anything(it.Bits/8, out)
 	}
-	return leadingRange(it.Field.Type.Lo, it.Field.Type.Hi, it.Bits, out)
+	return leadingRange(t.Lo, t.Hi, it.Bits, out)
 }
 
 // leadingSize adds the bytes of a region's size.
-func leadingSize(it *model.WireSized, out *[][256]bool) bool {
-	if it.Varint != model.Fixed || it.Little && it.Bits > 8 {
-		return false
+func leadingSize(it *model.WireSized, out *[][256]bool) {
+	if it.Little && it.Bits > 8 {
+		anything(it.Bits/8, out)
+		return
 	}
-	_, most := model.Extent(&model.WireSized{Number: it.Number, Items: it.Items})
-	return leadingRange(int64(model.LeastBody(0, it.Items)), int64(min(most, 1<<30)), it.Bits, out)
+	_, most := it.Range()
+	leadingRange(int64(model.LeastBody(0, it.Items)), int64(min(most, 1<<24)), it.Bits, out)
 }
 
+// leadingRange adds the bytes of a number from lo to hi: as far as they are the same, one more, and any others.
 func leadingRange(lo, hi int64, bits int, out *[][256]bool) bool {
 	for k := bits/8 - 1; k >= 0; k-- {
 		from, to := byte(lo>>(8*k)), byte(hi>>(8*k))
@@ -231,8 +240,20 @@ func leadingRange(lo, hi int64, bits int, out *[][256]bool) bool {
 		}
 		*out = append(*out, set)
 		if lo>>(8*k) != hi>>(8*k) {
-			return false
+			return anything(k, out)
 		}
+	}
+	return true
+}
+
+// anything adds bytes of which nothing is known.
+func anything(n int, out *[][256]bool) bool {
+	var set [256]bool
+	for c := range set {
+		set[c] = true
+	}
+	for range n {
+		*out = append(*out, set)
 	}
 	return true
 }
