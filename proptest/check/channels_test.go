@@ -129,3 +129,63 @@ func TestChannelsRefused(t *testing.T) {
 		t.Error(list)
 	}
 }
+
+// players are alike, and tell all others that they are there and that they move.
+const players = `protocol: symmetric
+doc: Players who are alike tell all others that they are there, and then how often they move.
+messages:
+  HELLO: null
+  MOVE: {channel: state}
+channels:
+  control: {order: fifo, capacity: 1}
+  state: {order: any, lossy: true, capacity: 1, full: lose}
+parties: 3
+roles:
+  player:
+    vars: {met: 0..2}
+    commands: {join: null, move: null}
+    initial: out
+    states:
+      out:
+        join: {send: HELLO, to: all, goto: there}
+        MOVE: {when: met == 0, doc: it overtakes the greeting}
+        HELLO: {set: {met: met + 1}}
+      there:
+        move: {send: MOVE, to: all, goto: done}
+        HELLO: {set: {met: met + 1}}
+        ignore: [MOVE]
+      done:
+        final: true
+        HELLO: {set: {met: met + 1}}
+        ignore: [MOVE]
+checks:
+  three:
+    instances: {"p[1..3]": player}
+    claims:
+      meet: {sometimes: "all(x in p: x.met == 2)", why: all may meet}
+      early: {sometimes: "some(x in p: x.out && x.met == 0 && some(y in p: y.done))", why: a move may overtake the greeting}
+    expect: [unspecified-reception]
+`
+
+// TestChannelsSymmetric: instances that are alike change places with their channels, each with that of its own class.
+func TestChannelsSymmetric(t *testing.T) {
+	p, list := compile.Load("s.yaml", compile.Options{Check: "three",
+		FS: fstest.MapFS{"s.yaml": {Data: []byte(players)}}})
+	if p == nil {
+		t.Fatal(list)
+	}
+	s, err := New(p, p.Checks[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	if why := s.FindSymmetry(); s.System.Symmetry == nil {
+		t.Fatal(why)
+	}
+	if err := explore.CheckSymmetry(t.Context(), s.System, 300); err != nil {
+		t.Error(err)
+	}
+	left := agrees(t, s, 1<<20)
+	if left["symmetry"] == 0 {
+		t.Errorf("not reduced: %v", left)
+	}
+}
