@@ -12,6 +12,7 @@ import (
 func build(m *model.Machine, o Options) *diagram {
 	o = o.withDefaults(m)
 	f := fold(m, o)
+	framed := !o.flat
 	d := &diagram{name: m.Name, doc: oneLine(m.Doc), initial: -1}
 	if d.doc == "" {
 		d.doc = oneLine(o.Subtitle)
@@ -34,8 +35,17 @@ func build(m *model.Machine, o Options) *diagram {
 		byState[s] = append(byState[s], h)
 	}
 	for _, s := range m.States {
-		d.boxes = append(d.boxes, stateBox(s, byState[s], o))
-		d.edges = append(d.edges, stateEdges(s, byState[s], o)...)
+		b := stateBox(s, byState[s], o)
+		if framed {
+			b.in = d.frame(s.In)
+		} else if s.In != nil {
+			b.name += " (in " + s.In.Name + ")"
+		}
+		d.boxes = append(d.boxes, b)
+		d.edges = append(d.edges, d.stateEdges(s.Index, own(byState[s], s, o), o)...)
+	}
+	for _, fr := range d.frames {
+		d.inside(m, fr, o)
 	}
 	for _, g := range f.common {
 		d.notes = append(d.notes, commonNote(m, g, o))
@@ -49,27 +59,124 @@ func build(m *model.Machine, o Options) *diagram {
 	return d
 }
 
+// frame returns the frame of a composite state, which it adds if it is the first to ask.
+func (d *diagram) frame(c *model.Composite) *frame {
+	if c == nil {
+		return nil
+	}
+	outer := d.frame(c.In)
+	for _, f := range d.frames {
+		if f.name == c.Name {
+			return f
+		}
+	}
+	tip := c.Name
+	if c.Doc != "" {
+		tip += ": " + oneLine(c.Doc)
+	}
+	f := &frame{name: c.Name, tip: tip + place(c.Span), in: outer, number: len(d.frames), of: c}
+	d.frames = append(d.frames, f)
+	return f
+}
+
+// inside adds what a composite state does: rows for what leaves the machine where it is, and edges that
+// begin at its frame.
+func (d *diagram) inside(m *model.Machine, f *frame, o Options) {
+	acts := Options{Detail: max(o.Detail, Effects), flat: true}
+	if list := effects(f.of.Entry, acts); len(list) > 0 {
+		f.rows = append(f.rows, entryLines("entry /", list, o)...)
+	}
+	if list := effects(f.of.Exit, acts); len(list) > 0 {
+		f.rows = append(f.rows, entryLines("exit /", list, o)...)
+	}
+	seen := map[diag.Span]bool{}
+	var moving, staying []*model.Transition
+	var ignored, deferred []string
+	for _, t := range m.Transitions {
+		if t.By != f.of || seen[t.Span] && t.Resumes == nil || t.Resumes != nil && t.To != t.Resumes.States[0] ||
+			t.Resumes != nil && seen[t.Span] {
+			continue
+		}
+		seen[t.Span] = true
+		switch {
+		case t.Mode == model.Ignore:
+			ignored = append(ignored, t.Event.Name)
+		case t.Mode == model.Defer:
+			deferred = append(deferred, t.Event.Name)
+		case t.To != nil:
+			moving = append(moving, t)
+		default:
+			staying = append(staying, t)
+		}
+	}
+	for _, l := range labels(staying, o, false) {
+		f.rows = append(f.rows, l.lines(o)...)
+	}
+	f.rows = append(f.rows, namesLines("ignores", ignored, o)...)
+	f.rows = append(f.rows, namesLines("defers", deferred, o)...)
+	edges := d.stateEdges(f.of.States[0].Index, moving, o)
+	for i := range edges {
+		edges[i].out = f
+	}
+	d.edges = append(d.edges, edges...)
+}
+
+// own lists the branches that lead from a state elsewhere and are drawn there. What the states around it
+// say is drawn at their frames. Of branches that resume a state one is drawn.
+func own(handlers []*model.Handler, s *model.State, o Options) (list []*model.Transition) {
+	for _, h := range handlers {
+		for _, t := range h.Branches {
+			drawn := t.By == nil && (t.Resumes == nil || t.To == t.Resumes.States[0])
+			if t.To != nil && t.To != s && (o.flat || drawn) {
+				list = append(list, t)
+			}
+		}
+	}
+	return list
+}
+
+// inFrames calls open and shut around what is in each frame, and box for each state, in an order in
+// which frames can be written one inside the other.
+func (d *diagram) inFrames(in *frame, open func(n int, f *frame), box func(n int, b box), shut func()) {
+	for i, b := range d.boxes {
+		if b.in == in {
+			box(i, b)
+		}
+	}
+	for n, f := range d.frames {
+		if f.in == in {
+			open(n, f)
+			d.inFrames(f, open, box, shut)
+			shut()
+		}
+	}
+}
+
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // stateBox shows what happens while a state lasts.
 func stateBox(s *model.State, handlers []*model.Handler, o Options) box {
 	b := box{name: s.Name, final: s.Final, tip: stateTip(s)}
-	if len(s.Entry) > 0 {
-		if list := effects(s.Entry, Options{Detail: max(o.Detail, Effects)}); len(list) > 0 {
-			b.rows = append(b.rows, entryLines(list, o)...)
-		}
+	if list := effects(s.Entry, Options{Detail: max(o.Detail, Effects)}); len(list) > 0 {
+		b.rows = append(b.rows, entryLines("entry /", list, o)...)
+	}
+	if list := effects(s.Exit, Options{Detail: max(o.Detail, Effects)}); len(list) > 0 && !o.flat {
+		b.rows = append(b.rows, entryLines("exit /", list, o)...)
 	}
 	var inside []*model.Transition
 	var ignored, deferred []string
 	for _, h := range handlers {
-		switch h.Mode {
-		case model.Ignore:
+		switch {
+		case h.Branches[0].By != nil && !o.flat: // drawn at the frame
+		case h.Mode == model.Ignore:
 			ignored = append(ignored, h.Event.Name)
-		case model.Defer:
+		case h.Mode == model.Defer:
 			deferred = append(deferred, h.Event.Name)
 		default:
 			for _, t := range h.Branches {
-				if t.To == nil || t.To == s {
+				begins := t.Event.Kind == model.EventStart && t.To == nil &&
+					len(effects(t.Body, Options{Detail: Assignments})) == 0 // only actions
+				if (t.To == nil || t.To == s) && (t.By == nil || o.flat) && (!begins || o.flat) {
 					inside = append(inside, t)
 				}
 			}
@@ -98,9 +205,9 @@ func place(s diag.Span) string {
 	return fmt.Sprintf("\n%s:%d", s.File, s.Start.Line)
 }
 
-func entryLines(list []string, o Options) []line {
+func entryLines(head string, list []string, o Options) []line {
 	w := wrapper{width: o.Width}
-	w.add("entry /", faint)
+	w.add(head, faint)
 	for i, e := range list {
 		if i+1 < len(list) {
 			e += ","
@@ -126,24 +233,27 @@ func namesLines(head string, names []string, o Options) []line {
 	return w.done()
 }
 
-// stateEdges joins the branches that leave s, by target, in source order.
-func stateEdges(s *model.State, handlers []*model.Handler, o Options) []edge {
-	targets := map[*model.State][]*model.Transition{}
-	var order []*model.State
-	for _, h := range handlers {
-		for _, t := range h.Branches {
-			if t.To == nil || t.To == s {
-				continue
-			}
-			if targets[t.To] == nil {
-				order = append(order, t.To)
-			}
-			targets[t.To] = append(targets[t.To], t)
+// stateEdges joins the branches that lead away from a box, by target, in source order.
+func (d *diagram) stateEdges(from int, branches []*model.Transition, o Options) []edge {
+	type target struct {
+		to *model.State
+		in *frame
+	}
+	targets := map[target][]*model.Transition{}
+	var order []target
+	for _, t := range branches {
+		to := target{to: t.To}
+		if t.Resumes != nil && !o.flat {
+			to.in = d.frame(t.Resumes)
 		}
+		if targets[to] == nil {
+			order = append(order, to)
+		}
+		targets[to] = append(targets[to], t)
 	}
 	var edges []edge
 	for _, to := range order {
-		e := edge{from: s.Index, to: to.Index, tone: eventTone(targets[to][0].Event.Kind)}
+		e := edge{from: from, to: to.to.Index, in: to.in, tone: eventTone(targets[to][0].Event.Kind)}
 		var tips []string
 		for _, t := range targets[to] {
 			if eventTone(t.Event.Kind) != e.tone {

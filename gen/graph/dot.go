@@ -19,11 +19,14 @@ const dotFont = "Helvetica"
 // anything shows the whole text and its place in the specification.
 func DOT(m *model.Machine, o Options) string {
 	d := build(m, o)
-	w := &dotWriter{}
+	w, compound := &dotWriter{}, ""
+	if len(d.frames) > 0 {
+		compound = ", compound=true"
+	}
 	w.f("digraph %s {\n", quote(d.name))
 	w.f("\tgraph [fontname=%q, fontsize=10, labelloc=b, labeljust=l, nodesep=0.35, ranksep=0.45, pad=0.2, "+
-		"bgcolor=white, tooltip=\" \"%s];\n",
-		dotFont, w.footer(d))
+		"bgcolor=white, tooltip=\" \"%s%s];\n",
+		dotFont, compound, w.footer(d))
 	w.f("\tnode [fontname=%q, fontsize=11, shape=plain];\n", dotFont)
 	w.f("\tedge [fontname=%q, fontsize=9, arrowsize=0.7, color=\"#444444\"];\n", dotFont)
 	w.f("\tsubgraph cluster_machine {\n\t\tpencolor=none; labelloc=t; labeljust=l; tooltip=\" \";\n"+
@@ -32,9 +35,13 @@ func DOT(m *model.Machine, o Options) string {
 		w.f("\t\tstart [shape=circle, style=filled, fillcolor=\"#222222\", label=\"\", width=0.14, " +
 			"height=0.14, tooltip=\"start\"];\n")
 	}
-	for i, b := range d.boxes {
+	d.inFrames(nil, func(n int, f *frame) {
+		w.f("\t\tsubgraph cluster_%d {\n\t\tpencolor=\"#8a93a3\"; style=rounded; labelloc=t; "+
+			"labeljust=l; tooltip=%s;\n\t\tlabel=<<B>%s</B>%s>;\n", n, quote(f.tip), escape(f.name),
+			br+linesHTML(f.rows))
+	}, func(i int, b box) {
 		w.f("\t\ts%d [label=<%s>, tooltip=%s];\n", i, boxHTML(b), quote(b.tip))
-	}
+	}, func() { w.f("\t\t}\n") })
 	if lone := d.lone(); len(lone) > 0 {
 		w.f("\t\t{ rank=sink;")
 		for _, i := range lone {
@@ -47,8 +54,15 @@ func DOT(m *model.Machine, o Options) string {
 	}
 	for _, e := range d.edges {
 		tip := quote(e.tip)
-		w.f("\t\ts%d -> s%d [color=%q, label=<%s>, tooltip=%s, labeltooltip=%s];\n",
-			e.from, e.to, colours[e.tone], rowsHTML(e.lines, 0), tip, tip)
+		ends := ""
+		if e.out != nil {
+			ends += fmt.Sprintf(", ltail=cluster_%d", e.out.number)
+		}
+		if e.in != nil {
+			ends += fmt.Sprintf(", lhead=cluster_%d, headlabel=\"H\", arrowhead=normalodot", e.in.number)
+		}
+		w.f("\t\ts%d -> s%d [color=%q, label=<%s>, tooltip=%s, labeltooltip=%s%s];\n",
+			e.from, e.to, colours[e.tone], rowsHTML(e.lines, 0), tip, tip, ends)
 	}
 	w.f("\t}\n}\n")
 	return w.b.String()

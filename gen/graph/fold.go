@@ -28,7 +28,7 @@ func fold(m *model.Machine, o Options) folded {
 	var f folded
 	shared := map[*model.Handler]bool{}
 	if !o.Unfold {
-		f.common = groups(m, shared)
+		f.common = groups(m, o, shared)
 	}
 	for _, s := range m.States {
 		for _, h := range s.Handlers {
@@ -47,9 +47,12 @@ type family struct {
 	oneLine  bool // all come from the same place in the specification
 }
 
-func groups(m *model.Machine, shared map[*model.Handler]bool) []commonGroup {
+func groups(m *model.Machine, o Options, shared map[*model.Handler]bool) []commonGroup {
 	var list []commonGroup
 	for _, fam := range families(m) {
+		if fam.handlers[0].Branches[0].By != nil && !o.flat {
+			continue // it is drawn at the frame
+		}
 		often := len(fam.states) >= 4 && 2*len(fam.states) > len(m.States) && fam.handlers[0].Mode != model.Ignore
 		if !often && !(fam.oneLine && len(fam.states) >= 2) {
 			continue

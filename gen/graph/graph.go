@@ -41,6 +41,7 @@ type Options struct {
 	Subtitle string
 	// Width is the number of characters after which a label is broken; 0 means 38.
 	Width int
+	flat  bool // without frames: each state shows what the states around it say
 }
 
 // Auto shows assignments in machines of at most fewHandlers handlers beside the
@@ -131,14 +132,25 @@ func (l line) text() string {
 // box is a state.
 type box struct {
 	name  string
+	in    *frame // nil if no state is around it
 	final bool
 	rows  []line
 	tip   string
 }
 
+// frame is a state that has states of its own. It is drawn around their boxes.
+type frame struct {
+	name, tip string
+	in        *frame
+	rows      []line
+	number    int
+	of        *model.Composite
+}
+
 // edge is all transitions from one state to another.
 type edge struct {
-	from, to int // indices of boxes
+	from, to int    // indices of boxes
+	out, in  *frame // the edge begins or ends at the frame instead
 	lines    []line
 	tone     tone // plain if the lines differ
 	tip      string
@@ -155,6 +167,7 @@ type diagram struct {
 	name, doc string
 	initial   int
 	boxes     []box
+	frames    []*frame // outer ones first
 	edges     []edge
 	notes     []note
 	legend    []tone // tones that occur, in order

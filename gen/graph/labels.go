@@ -87,6 +87,9 @@ func allEffects(body []model.Stmt) []string { return effects(body, Options{Detai
 // guardText is a branch's guard. A branch without one behind others that have
 // one is their else.
 func guardText(t *model.Transition, o Options) string {
+	if t.Resumes != nil && !o.flat {
+		return ""
+	}
 	if t.When != nil {
 		return "[" + shorten(model.ExprString(t.When), guardWidth(o)) + "]"
 	}
@@ -110,6 +113,9 @@ func effects(body []model.Stmt, o Options) []string {
 	}
 	var list []string
 	for _, s := range body {
+		if calls := s.Base().Calls; !o.flat && o.Detail != Everything && len(calls) > 0 && calls[0].Action {
+			continue // the state says it, or its frame
+		}
 		list = append(list, effect(s, o)...)
 	}
 	return list

@@ -22,6 +22,7 @@ const (
 // SVG draws m without the help of other programs, with the same content and
 // colours as [DOT].
 func SVG(m *model.Machine, o Options) string {
+	o.flat = true
 	d := build(m, o)
 	g := layOut(d)
 	top := margin + 24.0

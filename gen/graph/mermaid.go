@@ -13,17 +13,39 @@ func Mermaid(m *model.Machine, o Options) string {
 	d := build(m, o)
 	var b strings.Builder
 	b.WriteString("stateDiagram-v2\n")
-	for i, s := range d.boxes {
-		fmt.Fprintf(&b, "    state \"%s\" as s%d\n", mermaidText(s.name), i)
-		for _, r := range s.rows {
-			fmt.Fprintf(&b, "    s%d : %s\n", i, mermaidText(strings.TrimLeft(r.text(), " ")))
+	indent := "    "
+	var rows []string // of frames
+	d.inFrames(nil, func(n int, f *frame) {
+		fmt.Fprintf(&b, "%sstate \"%s\" as c%d {\n", indent, mermaidText(f.name), n)
+		indent += "    "
+		for _, r := range f.rows {
+			rows = append(rows, fmt.Sprintf("    c%d : %s\n", n, mermaidText(strings.TrimLeft(r.text(), " "))))
 		}
+	}, func(i int, s box) {
+		fmt.Fprintf(&b, "%sstate \"%s\" as s%d\n", indent, mermaidText(s.name), i)
+		for _, r := range s.rows {
+			fmt.Fprintf(&b, "%ss%d : %s\n", indent, i, mermaidText(strings.TrimLeft(r.text(), " ")))
+		}
+	}, func() {
+		indent = indent[4:]
+		fmt.Fprintf(&b, "%s}\n", indent)
+	})
+	for _, r := range rows {
+		b.WriteString(r)
 	}
 	if d.initial >= 0 {
 		fmt.Fprintf(&b, "    [*] --> s%d\n", d.initial)
 	}
 	for _, e := range d.edges {
-		fmt.Fprintf(&b, "    s%d --> s%d : %s\n", e.from, e.to, mermaidLines(e.lines))
+		from, to := fmt.Sprint("s", e.from), fmt.Sprint("s", e.to)
+		if e.out != nil {
+			from = fmt.Sprint("c", e.out.number)
+		}
+		history := ""
+		if e.in != nil {
+			to, history = fmt.Sprint("c", e.in.number), " (history)"
+		}
+		fmt.Fprintf(&b, "    %s --> %s : %s%s\n", from, to, mermaidLines(e.lines), history)
 	}
 	for i, s := range d.boxes {
 		if s.final {

@@ -256,10 +256,12 @@ type StmtBase struct {
 	Calls []*RoutineCall
 }
 
-// RoutineCall is one call of a routine.
+// RoutineCall is one call of a routine. The entry and exit actions of composite states are written out in
+// the same way.
 type RoutineCall struct {
 	Name, Doc string
 	Fields    []RoutineField
+	Action    bool // an entry or exit action
 }
 
 // RoutineField is a field of a routine that stands for a local of the caller, or for the sender if

@@ -437,7 +437,21 @@ type State struct {
 	EntryLocals int // locals that Entry needs
 	// Handlers by Event.Index; nil where the state does not mention the event.
 	Handlers []*Handler
+	In       *Composite // the state around this one; nil if there is none
+	Exit     []Stmt     // for readers, as in Composite
 	Span     diag.Span
+}
+
+// Composite is a state that has states of its own. What it does stands in these: their handlers
+// include its own, and branches that come into it or leave it contain its entry and exit actions.
+type Composite struct {
+	Name, Doc string
+	In        *Composite // nil if no state is around it
+	States    []*State   // all states in it that have none of their own, in order
+	// Entry and Exit are what it does when the machine comes into it and leaves it, for readers: branches
+	// contain it.
+	Entry, Exit []Stmt
+	Span        diag.Span
 }
 
 // Mode says whether a state handles, ignores or defers an event.
@@ -470,9 +484,11 @@ type Transition struct {
 	Body  []Stmt
 	To    *State // nil: no goto, the state stays and Entry does not run
 	// Params are the locals that hold the event's fields, one each, first in the frame.
-	Params []*Local
-	Locals int // slots of all locals of the branch, Params included
-	Mode   Mode
+	Params  []*Local
+	Locals  int // slots of all locals of the branch, Params included
+	Mode    Mode
+	By      *Composite // the state around From that says so; nil: From itself
+	Resumes *Composite // To is one of these, the one that was left last
 	// Defensive says that instances that keep to their roles never make the machine take it.
 	Defensive bool
 	Doc       string

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -275,8 +276,16 @@ func isZero(e Expr) bool {
 	return ok && l.Value == 0
 }
 
-// printStates writes a test for several states as the tests for each.
+// states writes a test for several states as the tests for each, or as that for the composite state that
+// has just these.
 func (p printer) states(e *StateTest, prec int) string {
+	if len(e.States) > 0 {
+		for c := e.States[0].In; c != nil; c = c.In {
+			if slices.Equal(c.States, e.States) {
+				return p.path(e.Inst, e.Path) + c.Name
+			}
+		}
+	}
 	tests := make([]string, len(e.States))
 	for i, s := range e.States {
 		tests[i] = p.path(e.Inst, e.Path) + s.Name

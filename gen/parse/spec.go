@@ -132,7 +132,8 @@ func initStatements() {
 	}
 	stmtShape = shape{what: "a statement", keys: stmtKeys}
 	branchShape = shape{what: "a branch", keys: append([]key{{"when", exprShape},
-		{"goto", text("a state")}, {"defensive", &shape{what: "defensive", scalar: boolScalar}}}, stmtKeys...)}
+		{"goto", text("a state")}, {"resume", text("a state")},
+		{"defensive", &shape{what: "defensive", scalar: boolScalar}}}, stmtKeys...)}
 	handlerShape.keys = branchShape.keys
 	handlerShape.list = &branchShape
 	handlerShape.scalar = fixed("must be a branch, a list of branches, ignore or defer", "ignore",
@@ -143,7 +144,9 @@ func initRole() {
 	forward := &shape{what: "what is forwarded", open: eventNames, name: freeKeys}
 	stateShape = shape{what: "a state", merge: true, null: true, name: eventKeys,
 		open: &handlerShape, keys: []key{
-			{"doc", docShape}, {"entry", &stmtsShape}, {"final", &shape{what: "final", scalar: boolScalar}},
+			{"doc", docShape}, {"entry", &stmtsShape}, {"exit", &stmtsShape},
+			{"final", &shape{what: "final", scalar: boolScalar}},
+			{"initial", text("a state")}, {"states", named("states", &stateShape)},
 			{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},
 		}}
 	withFields := func(what string) *shape {

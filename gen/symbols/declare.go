@@ -38,10 +38,19 @@ func (t *Table) role(e ast.Entry) {
 		{"parts", Part}, {"routines", Routine}, {"states", State}} {
 		t.section(e.Value, s.key, s.kind, name)
 	}
+	t.inside(e.Value.Get("states"), name)
 	t.inner(e.Value.Get("commands"), "fields", Field)
 	t.inner(e.Value.Get("reports"), "fields", Field)
 	t.inner(e.Value.Get("routines"), "fields", Field)
 	t.inner(e.Value.Get("parts"), "key", Field)
+}
+
+// inside enters the states that are in states.
+func (t *Table) inside(states *ast.Node, owner string) {
+	for _, e := range entries(states) {
+		t.section(e.Value, "states", State, owner)
+		t.inside(e.Value.Get("states"), owner)
+	}
 }
 
 // types enters the named types with their fields and values.

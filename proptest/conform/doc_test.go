@@ -17,6 +17,7 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/ranges"
 	"github.com/parley-go/parley/proptest/conform/sample/ring"
 	"github.com/parley-go/parley/proptest/conform/sample/sessions"
+	"github.com/parley-go/parley/proptest/conform/sample/states"
 	"github.com/parley-go/parley/proptest/conform/sample/texts"
 )
 
@@ -24,6 +25,8 @@ import (
 var samples = []Target{
 	{"proptest/conform/testdata/datagram/spec.yaml", "peer", datagram.NewPeerRunner,
 		adapt[datagram.Peer, datagram.Event], datagram.DecodeMessage, datagram.AppendMessage, datagram.FrameSize},
+	{"proptest/conform/testdata/states/spec.yaml", "player", states.NewPlayerRunner,
+		adapt[states.Player, states.Event], states.DecodeMessage, states.AppendMessage, states.FrameSize},
 	{"proptest/conform/testdata/numbers/spec.yaml", "peer", numbers.NewPeerRunner,
 		adapt[numbers.Peer, numbers.Event], numbers.DecodeMessage, numbers.AppendMessage, numbers.FrameSize},
 	{"proptest/conform/testdata/parts/spec.yaml", "peer", parts.NewPeerRunner,

@@ -99,8 +99,7 @@ func (f *texts) changes(changed map[string][]byte) []Change {
 // event: where that stands in it.
 func (f *texts) state(role, state, event string) (*ast.Node, *ast.Entry) {
 	for _, root := range f.roots {
-		states := root.Get("roles").Get(role).Get("states")
-		e := states.Entry(state)
+		states, e := stateIn(root.Get("roles").Get(role).Get("states"), state)
 		if e == nil {
 			continue
 		}
@@ -109,6 +108,19 @@ func (f *texts) state(role, state, event string) (*ast.Node, *ast.Entry) {
 		}
 		if h := e.Value.Entry(event); h != nil && e.Value.Kind == ast.Map {
 			return e.Value, h
+		}
+	}
+	return nil, nil
+}
+
+// stateIn finds a state in a section `states`, or inside one of its states.
+func stateIn(states *ast.Node, name string) (*ast.Node, *ast.Entry) {
+	if e := states.Entry(name); e != nil || states == nil {
+		return states, e
+	}
+	for _, e := range states.Entries {
+		if in, found := stateIn(e.Value.Get("states"), name); found != nil {
+			return in, found
 		}
 	}
 	return nil, nil

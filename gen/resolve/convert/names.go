@@ -105,6 +105,8 @@ func ValueKind(v any) (string, diag.Span) {
 		return "part", v.Span
 	case *model.State:
 		return "state", v.Span
+	case *model.Composite:
+		return "state", v.Span
 	}
 	return "value", diag.Span{}
 }

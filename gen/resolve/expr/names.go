@@ -108,6 +108,9 @@ func (s *Resolver) roleName(n *syntax.Ident, want *model.Type) (ref, bool) {
 		}
 		v := s.Own.Lookup(n.Name)
 		_, isState := v.(*model.State)
+		if _, is := v.(*model.Composite); is {
+			isState = true
+		}
 		if v != nil && !(isState && wantsEnum(want) && s.enumValue(n.Name, want) != nil) {
 			return s.valueOf(s.Own, nil, nil, n.Name, n.Pos()), true
 		}
@@ -313,6 +316,11 @@ func (s *Resolver) valueOf(ro *convert.Names, inst *model.Instance, path model.P
 		if !s.Constant && !s.ParamsOnly {
 			return ref{e: &model.StateTest{ExprBase: base, Inst: inst, Path: path,
 				States: []*model.State{v}}}
+		}
+	case *model.Composite:
+		base.T = types.Bool
+		if !s.Constant && !s.ParamsOnly {
+			return ref{e: &model.StateTest{ExprBase: base, Inst: inst, Path: path, States: v.States}}
 		}
 	case *model.Timer:
 		s.Use(v.Span)

@@ -30,10 +30,13 @@ type Role struct {
 	declaring bool                       // its declaration has not ended; whoever finds it now is inside it
 	badGuard  map[*model.Transition]bool // those whose guard has an error
 	children  map[*model.Part]*Role      // the roles that its parts run
+	// nodes has the states that have none of their own, composites the others, outermost first.
+	nodes      map[*model.State]*ast.Node
+	composites []*composite
 }
 
 // stateKeys are the keys of a state that do not name an event.
-var stateKeys = []string{"doc", "entry", "final", "ignore", "defer", "forward"}
+var stateKeys = append([]string{"doc", "entry", "final", "ignore", "defer", "forward"}, nestedKeys...)
 
 // declare enters a value, or reports that its name is taken.
 func (ro *Role) declare(key *ast.Node, what string, v any) bool {
@@ -97,14 +100,9 @@ func (ro *Role) declareStates() {
 		ro.Errorf("FSM009", ro.Machine.Span, "role %s has no states", diag.Quote(ro.Machine.Name))
 		return
 	}
-	for _, e := range n.Entries {
-		st := &model.State{Name: e.Key.Text, Doc: pass.TextOf(e.Value, "doc"),
-			Index: len(ro.Machine.States), Final: pass.IsTrue(e.Value.Get("final")), Span: e.Key.Span()}
-		if !ro.declare(e.Key, "state", st) {
-			continue
-		}
-		ro.Machine.States = append(ro.Machine.States, st)
-	}
+	ro.nodes = map[*model.State]*ast.Node{}
+	ro.declareIn(n, nil)
+	ro.initials()
 	in := ro.Node.Get("initial")
 	if in == nil {
 		ro.Errorf("FSM009", ro.Machine.Span, "role %s does not say in which state it begins",
@@ -112,13 +110,16 @@ func (ro *Role) declareStates() {
 			With("add `initial: " + n.Entries[0].Key.Text + "`")
 		return
 	}
-	ro.Machine.Initial = ro.state(in)
+	ro.Machine.Initial, _ = ro.stateOf(in)
 }
 
 func (ro *Role) stateNames() []string {
 	names := make([]string, len(ro.Machine.States))
 	for i, s := range ro.Machine.States {
 		names[i] = s.Name
+	}
+	for _, c := range ro.composites {
+		names = append(names, c.Name)
 	}
 	return names
 }
@@ -131,7 +132,7 @@ func (ro *Role) state(n *ast.Node) *model.State {
 			return s
 		}
 	}
-	if ro.Node.Get("states").Get(n.Text) == nil {
+	if !ro.Taken[n.Text] {
 		ro.Unknown("FSM051", n, "state", ro.stateNames())
 	}
 	return nil // or its name is taken, which is reported

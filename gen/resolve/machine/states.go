@@ -33,8 +33,9 @@ type mention struct {
 	with  []string  // all events of the key, if there are several
 	at    diag.Span
 	mode  model.Mode
-	node  *ast.Node // handler
-	place *ast.Node // forward: the part, with its keys or without
+	node  *ast.Node  // handler
+	owner *composite // the state around that says so; nil: the state itself
+	place *ast.Node  // forward: the part, with its keys or without
 }
 
 // mentions lists what a state or a common entry says about events, in order.
@@ -56,7 +57,7 @@ func (ro *Role) mentions(n *ast.Node) []mention {
 					out = append(out, mention{event: it.Text, key: it, at: it.Span(), place: p.Key})
 				}
 			}
-		case "doc", "entry", "final":
+		case "doc", "entry", "exit", "final", "initial", "states":
 		default:
 			out = append(out, handled(e)...)
 		}
@@ -115,8 +116,9 @@ func handled(e ast.Entry) []mention {
 func (ro *Role) states() {
 	common := ro.Node.Get("common")
 	picked := ro.pickStates(common)
+	ro.actions()
 	for _, st := range ro.Machine.States {
-		n := ro.Node.Get("states").Get(st.Name)
+		n := ro.nodes[st]
 		st.Handlers = make([]*model.Handler, len(ro.Machine.Events))
 		ro.entry(st, n.Get("entry"))
 		for _, m := range ro.mentions(n) {
@@ -135,7 +137,9 @@ func (ro *Role) states() {
 			}
 			ro.handler(st, ev, m)
 		}
+		ro.inherited(st)
 		ro.commonHandlers(st, common, picked)
+		ro.begins(st)
 	}
 	if ro.Machine.External {
 		ro.ignoreRest()
@@ -209,7 +213,7 @@ func (ro *Role) pickStates(common *ast.Node) []map[string]bool {
 				continue
 			}
 			for _, it := range pass.Scalars(e.Value) {
-				if st := ro.state(it); st != nil {
+				for _, st := range ro.statesOf(it) {
 					out[i][st.Name] = e == in
 				}
 			}
@@ -282,8 +286,11 @@ func (ro *Role) event(m mention) *model.Event {
 
 // handler resolves one mention of an event in one state.
 func (ro *Role) handler(st *model.State, ev *model.Event, m mention) {
-	h := &model.Handler{Event: ev, Mode: m.mode, Span: m.at}
-	st.Handlers[ev.Index] = h
+	h := st.Handlers[ev.Index] // of a state inside; its last branch has a guard
+	if h == nil {
+		h = &model.Handler{Event: ev, Mode: m.mode, Span: m.at}
+		st.Handlers[ev.Index] = h
+	}
 	branches := []*ast.Node{m.node}
 	if m.node != nil && m.node.Kind == ast.List {
 		branches = m.node.Items
@@ -329,9 +336,93 @@ func (ro *Role) checkOrder(h *model.Handler) {
 	}
 }
 
-// branch resolves one branch; b is nil if the event is forwarded.
+// branch resolves one branch; b is nil if the event is forwarded. A branch that resumes a composite state
+// becomes one for each state in it.
 func (ro *Role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention) {
+	var c *composite
+	r := b.Get("resume")
+	if r != nil {
+		if c = ro.compositeOf(r.Text); c == nil {
+			ro.Unknown("FSM051", r, "state with states of its own", ro.compositeNames())
+			return
+		}
+		if g := b.Entry("goto"); g != nil {
+			ro.Errorf("FSM059", g.Key.Span(), "a branch has either `goto` or `resume`")
+		}
+	}
+	if c == nil || c.last == nil {
+		ro.oneBranch(st, h, b, m, func(t *model.Transition, w *stmts) {
+			g := b.Get("goto")
+			if g == nil {
+				g = r
+			}
+			var x way
+			switch {
+			case g != nil:
+				var target *composite
+				if t.To, target = ro.stateOf(g); t.To == nil {
+					return
+				}
+				x = ro.wayTo(st, m.owner, t.To, target)
+			case h.Event.Kind == model.EventStart && st == ro.Machine.Initial:
+				// the state stays, and is come into
+			default:
+				return
+			}
+			ro.moves(t, w, h, x)
+		})
+		return
+	}
+	ro.Refer(r.Span(), c.Span)
+	if c.index(st) >= 0 { // it is left by the branch itself
+		ro.oneBranch(st, h, b, m, func(t *model.Transition, w *stmts) {
+			t.To = st
+			ro.moves(t, w, h, ro.wayTo(st, m.owner, st, c))
+		})
+		return
+	}
+	for i, to := range c.States {
+		ro.oneBranch(st, h, b, m, func(t *model.Transition, w *stmts) {
+			t.To, t.Resumes = to, c.Composite
+			if i+1 < len(c.States) {
+				base := model.ExprBase{T: types.Bool, Span: r.Span()}
+				ref := &model.VarRef{ExprBase: model.ExprBase{T: c.last.Type, Span: r.Span()}, Var: c.last}
+				is := &model.Binary{ExprBase: base, Op: model.OpEq, X: ref,
+					Y: w.Literal(c.last.Type, int64(i), r.Span())}
+				t.When = convert.Combine(base, model.OpAnd, t.When, is)
+			}
+			ro.moves(t, w, h, ro.wayTo(st, m.owner, to, c))
+		})
+	}
+}
+
+// moves adds the entry and exit actions of composite states to a branch.
+func (ro *Role) moves(t *model.Transition, w *stmts, h *model.Handler, x way) {
+	if h.Event.Kind == model.EventStart { // the machine was nowhere
+		to := t.To
+		if to == nil {
+			to = t.From
+		}
+		x = way{enter: ro.around(to)}
+		slices.Reverse(x.enter)
+	}
+	t.Body = slices.Concat(w.leaving(x), t.Body, w.entering(x))
+}
+
+func (ro *Role) compositeNames() (names []string) {
+	for _, c := range ro.composites {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// oneBranch resolves a branch that leads to one state. finish says where that is.
+func (ro *Role) oneBranch(st *model.State, h *model.Handler, b *ast.Node, m mention,
+	finish func(*model.Transition, *stmts)) {
 	t := &model.Transition{From: st, Event: h.Event, Mode: h.Mode, Span: m.at}
+	if m.owner != nil {
+		t.By = m.owner.Composite
+	}
 	h.Branches = append(h.Branches, t)
 	ro.Machine.Transitions = append(ro.Machine.Transitions, t)
 	s := expr.In(&convert.Scope{Table: ro.Table, Own: ro.Names, Lenient: ro.BrokenEvent(h.Event),
@@ -363,9 +454,7 @@ func (ro *Role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 		ro.constantGuard(t.When)
 	}
 	t.Body = w.branchBody(b)
-	if g := b.Get("goto"); g != nil {
-		t.To = ro.state(g)
-	}
+	finish(t, w)
 	t.Locals = s.Slots
 }
 

@@ -29,7 +29,7 @@ func (w *stmts) branchBody(b *ast.Node) []model.Stmt {
 	}
 	for _, e := range b.Entries {
 		switch e.Key.Text {
-		case "do", "when", "goto", "doc", "defensive":
+		case "do", "when", "goto", "resume", "doc", "defensive":
 		default:
 			w.Errorf("FSM059", e.Key.Span(), "a branch holds either direct statements or `do`").
 				With("move " + diag.Quote(e.Key.Text) + " into the list of `do`")
@@ -60,7 +60,7 @@ func (w *stmts) direct(n *ast.Node) []model.Stmt {
 	var out []model.Stmt
 	for _, e := range n.Entries {
 		switch k := e.Key.Text; k {
-		case "when", "goto", "doc", "defensive":
+		case "when", "goto", "resume", "doc", "defensive":
 			continue
 		case "to", "ticks", "then", "else", "do":
 			owner := companions[k]
