@@ -276,7 +276,7 @@ func (m *Peer) stepAsking(ev *Event, fx *Effects) fsm.Result {
 			return took(20)
 		}
 		// specs/library/tftp/spec.yaml:93 we have asked for none (RFC 2347)
-		fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 8, Text: textOf("no options were asked for")}
+		fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 8, Text: textOf("")}
 		return took(21)
 	case TimerAgain:
 		m.Again = false
@@ -380,7 +380,7 @@ func (m *Peer) stepReceiving(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveData:
 		// specs/library/tftp/spec.yaml:111
 		if fx.from != m.Other {
-			fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 5, Text: textOf("unknown transfer")}
+			fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 5, Text: textOf("")}
 			return took(37)
 		}
 		// specs/library/tftp/spec.yaml:112
@@ -454,7 +454,7 @@ func (m *Peer) stepDallying(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveData:
 		// specs/library/tftp/spec.yaml:125
 		if fx.from != m.Other {
-			fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 5, Text: textOf("unknown transfer")}
+			fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 5, Text: textOf("")}
 			return took(49)
 		}
 		// specs/library/tftp/spec.yaml:126
@@ -527,7 +527,7 @@ func (m *Peer) stepSending(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveAck:
 		// specs/library/tftp/spec.yaml:135
 		if fx.from != m.Other {
-			fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 5, Text: textOf("unknown transfer")}
+			fx.sendTo(MessageError, fx.from).Error = ErrorMessage{Code: 5, Text: textOf("")}
 			return took(64)
 		}
 		// specs/library/tftp/spec.yaml:136
@@ -661,7 +661,7 @@ func (m *Peer) receiveError(ev *Event, fx *Effects) {
 
 // expireAgain handles again in the states asking, agreeing, receiving and sending.
 func (m *Peer) expireAgain(fx *Effects) {
-	fx.report(ReportFailed).Failed = FailedReport{Code: 0, Text: textOf("no answer")}
+	fx.report(ReportFailed).Failed = FailedReport{Code: 0, Text: textOf("")}
 	m.State = StateFailed
 }
 

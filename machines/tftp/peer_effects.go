@@ -154,7 +154,7 @@ const (
 	ReportNext                     // the next block can be given
 	ReportBlock                    // the next block has come
 	ReportDone                     // the whole file is there
-	ReportFailed                   // the other end has refused or says nothing any more
+	ReportFailed                   // the other end has refused; or it says nothing any more, without a text
 )
 
 var reportKindNames = [...]string{"asked", "agreed", "next", "block", "done", "failed"}
@@ -188,7 +188,8 @@ type BlockReport struct {
 	Data Data
 }
 
-// FailedReport are the fields of report failed: the other end has refused or says nothing any more.
+// FailedReport are the fields of report failed: the other end has refused; or it says nothing any more,
+// without a text.
 type FailedReport struct {
 	Code Code
 	Text Text

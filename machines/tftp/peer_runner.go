@@ -287,7 +287,7 @@ type PeerHandlers struct {
 	Next   func()             // the next block can be given.
 	Block  func(BlockReport)  // the next block has come.
 	Done   func()             // the whole file is there.
-	Failed func(FailedReport) // the other end has refused or says nothing any more.
+	Failed func(FailedReport) // the other end has refused; or it says nothing any more, without a text.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "d0bfcf9c27522cdda3777fb207d5019003bb404519960152b8a21152090023e9"
+const hash = "dcd1046234b1499fd11f293f7f94edc38e81a4466bc67ce95e107392fd167789"
 
 // The constants of the specification that its machines use.
 const (

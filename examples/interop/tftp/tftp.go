@@ -4,6 +4,7 @@ package tftp
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 
@@ -90,7 +91,12 @@ func ask(ctx context.Context, link transport.Link, name string, from io.Reader, 
 	}
 }
 
-func refusal(f tftp.FailedReport) error { return fmt.Errorf("error %d: %s", f.Code, f.Text) }
+func refusal(f tftp.FailedReport) error {
+	if f.Code == 0 && f.Text.Len == 0 {
+		return errors.New("nobody answers")
+	}
+	return fmt.Errorf("error %d: %s", f.Code, f.Text)
+}
 
 // block reads the next block; it is short at the end of the file.
 func block(from io.Reader) (tftp.Data, error) {
