@@ -429,6 +429,7 @@ end
 function read.sized(r, item, out)
   local n, range = number_at(r, item, "a region")
   r.tree:add(f.length, range, n % 2 ^ 32)
+  if spec.self and n > spec.most then wrong(r.at, "a region has %s bytes, at most %d", number(n), spec.most) end
   if n > r.finish - r.at then short(r, r.at, "a region has %s bytes, there are %d", number(n), r.finish - r.at) end
   local finish, region = r.finish, r.region
   r.finish, r.region = r.at + n, true

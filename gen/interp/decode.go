@@ -15,6 +15,7 @@ type decoder struct {
 	begins [][]int // where items begin, of the lists of items that enclose each other
 	strs   *Strings
 	self   bool // the frame ends where its items do
+	most   int  // bytes that it may have then
 	counts []textCount
 	err    wire.Error
 }

@@ -12,6 +12,9 @@ func (d *decoder) sized(it *model.WireSized, slots []int64, prefix string) bool 
 		return false
 	}
 	d.at += size
+	if d.self && n > uint64(d.most) {
+		return d.fail("", d.at, wire.Long, int64(n), int64(d.most))
+	}
 	if n > uint64(len(d.b)-d.at) {
 		return d.fail("", d.at, wire.Short, int64(len(d.b)), int64(uint64(d.at)+min(n, 1<<32)))
 	}

@@ -29,7 +29,7 @@ func decodeSelf(p *model.Protocol, strs *Strings, b []byte, may func(*model.Mess
 		if !may(m) {
 			continue
 		}
-		d := decoder{b: b, strs: strs, self: true}
+		d := decoder{b: b, strs: strs, self: true, most: p.Wire.Max}
 		d.err.Message = m.Name
 		slots := make([]int64, FieldSlots(m.Fields))
 		if d.items(m.Layout, slots, "") {

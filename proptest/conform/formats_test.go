@@ -220,6 +220,9 @@ func saysSo(text, want string) bool {
 // TestLineThenPackets: SSH begins with a line and goes on in packets; what is which the bytes say.
 func TestLineThenPackets(t *testing.T) {
 	p := load(t, "../../specs/library/ssh/spec.yaml", compile.Options{})
+	if n, err := interp.FrameSize(p, []byte("SSX-")); n != 0 || err.Problem == 0 {
+		t.Error("what is neither a line nor a packet is waited for")
+	}
 	stream := "SSH-2.0-OpenSSH_9.2\r\n\x00\x00\x00\x0c\x0a\x15ZZZZZZZZZZSSH-2.0-x\r\n"
 	for cut := range len(stream) {
 		var sizes []int

@@ -71,7 +71,8 @@ const setCommand = "*3\r\n$3\r\nSET\r\n$8\r\nuser:117\r\n$11\r\nhello world\r\n"
 func TestHandCommand(t *testing.T) {
 	var ours, hand resp.Message
 	frame := []byte(setCommand)
-	if err := resp.DecodeMessageTo("server", frame, &ours); err != nil || handCommand(frame, &hand) != nil || ours != hand {
+	err := resp.DecodeMessageTo("server", frame, &ours)
+	if err != nil || handCommand(frame, &hand) != nil || ours != hand {
 		t.Fatalf("they differ: %v", err)
 	}
 	out, err := resp.AppendMessage(nil, &ours)

@@ -27,6 +27,10 @@ func (d *layout) sized(it *model.WireSized, of gotree.Expr, names []string, pref
 	code := d.inner(func() { d.decode(it.Items, of, names, prefix) })
 	d.nested--
 	left := d.err("", d.at, "Trailing", gotree.X("int64(len(b) - at)"), nil)
+	if d.g.P.Wire.Self {
+		d.t.P("if $1 > maxFrame {\nreturn $2\n}", size,
+			d.err("", d.at, "Long", gotree.X("int64($1)", size), gotree.X("maxFrame")))
+	}
 	d.t.P(`if $1 > uint64(len(b)-at) {
 			return $2
 		}

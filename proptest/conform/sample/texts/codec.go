@@ -634,6 +634,9 @@ func decodeBinary(b []byte, m *BinaryMessage) wire.Error {
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
+	if size1 > maxFrame {
+		return wire.Error{Message: "BINARY", Offset: at, Problem: wire.Long, Value: int64(size1), Limit: maxFrame}
+	}
 	if size1 > uint64(len(b)-at) {
 		return wire.Error{Message: "BINARY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
