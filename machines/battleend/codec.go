@@ -79,13 +79,19 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageChecksum:
+		m.Checksum = ChecksumMessage{}
 		return decodeChecksum(b, &m.Checksum)
 	case MessageBattleinput:
+		m.Battleinput = BattleinputMessage{}
 		return decodeBattleinput(b, &m.Battleinput)
 	case MessageFramecount:
+		m.Framecount = FramecountMessage{}
 		return decodeFramecount(b, &m.Framecount)
 	}
 	if len(b) > 4 {

@@ -73,11 +73,16 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessagePing:
+		m.Ping = PingMessage{}
 		return decodePing(b, &m.Ping)
 	case MessageTime:
+		m.Time = TimeMessage{}
 		return decodeTime(b, &m.Time)
 	}
 	if len(b) > 3 {

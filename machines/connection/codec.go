@@ -98,23 +98,33 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageRequest:
+		m.Request = RequestMessage{}
 		return decodeRequest(b, &m.Request)
 	case MessageAccepted:
+		m.Accepted = AcceptedMessage{}
 		return decodeAccepted(b, &m.Accepted)
 	case MessageRefused:
+		m.Refused = RefusedMessage{}
 		return decodeRefused(b, &m.Refused)
 	case MessagePort:
+		m.Port = PortMessage{}
 		return decodePort(b, &m.Port)
 	case MessageAdmitted:
+		m.Admitted = AdmittedMessage{}
 		return decodeAdmitted(b, &m.Admitted)
 	case MessageExit:
 		return decodeExit(b)
 	case MessageRateAdjust:
+		m.RateAdjust = RateAdjustMessage{}
 		return decodeRateAdjust(b, &m.RateAdjust)
 	case MessagePacket:
+		m.Packet = PacketMessage{}
 		return decodePacket(b, &m.Packet)
 	}
 	if len(b) > 5 {

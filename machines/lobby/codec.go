@@ -131,31 +131,46 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageName:
+		m.Name = NameMessage{}
 		return decodeName(b, &m.Name)
 	case MessageJoin:
+		m.Join = JoinMessage{}
 		return decodeJoin(b, &m.Join)
 	case MessageChat:
+		m.Chat = ChatMessage{}
 		return decodeChat(b, &m.Chat)
 	case MessageUpdate:
+		m.Update = UpdateMessage{}
 		return decodeUpdate(b, &m.Update)
 	case MessageSyncCheck:
+		m.SyncCheck = SyncCheckMessage{}
 		return decodeSyncCheck(b, &m.SyncCheck)
 	case MessageGameParamUpdate:
+		m.GameParamUpdate = GameParamUpdateMessage{}
 		return decodeGameParamUpdate(b, &m.GameParamUpdate)
 	case MessageGames:
+		m.Games = GamesMessage{}
 		return decodeGames(b, &m.Games)
 	case MessageJoined:
+		m.Joined = JoinedMessage{}
 		return decodeJoined(b, &m.Joined)
 	case MessageSaid:
+		m.Said = SaidMessage{}
 		return decodeSaid(b, &m.Said)
 	case MessageUpdated:
+		m.Updated = UpdatedMessage{}
 		return decodeUpdated(b, &m.Updated)
 	case MessageTime:
+		m.Time = TimeMessage{}
 		return decodeTime(b, &m.Time)
 	case MessageParams:
+		m.Params = ParamsMessage{}
 		return decodeParams(b, &m.Params)
 	}
 	if len(b) > 3 {

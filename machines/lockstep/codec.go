@@ -88,21 +88,31 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageJoin:
+		m.Join = JoinMessage{}
 		return decodeJoin(b, &m.Join)
 	case MessageServerStart:
+		m.ServerStart = ServerStartMessage{}
 		return decodeServerStart(b, &m.ServerStart)
 	case MessageGamecommands:
+		m.Gamecommands = GamecommandsMessage{}
 		return decodeGamecommands(b, &m.Gamecommands)
 	case MessageNwfDone:
+		m.NwfDone = NwfDoneMessage{}
 		return decodeNwfDone(b, &m.NwfDone)
 	case MessageServerSpeed:
+		m.ServerSpeed = ServerSpeedMessage{}
 		return decodeServerSpeed(b, &m.ServerSpeed)
 	case MessageServerAsync:
+		m.ServerAsync = ServerAsyncMessage{}
 		return decodeServerAsync(b, &m.ServerAsync)
 	case MessagePlayerKicked:
+		m.PlayerKicked = PlayerKickedMessage{}
 		return decodePlayerKicked(b, &m.PlayerKicked)
 	}
 	if len(b) > 4 {

@@ -127,29 +127,43 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageConnect:
+		m.Connect = ConnectMessage{}
 		return decodeConnect(b, body, &m.Connect)
 	case MessageConnack:
+		m.Connack = ConnackMessage{}
 		return decodeConnack(b, body, &m.Connack)
 	case MessagePublish:
+		m.Publish = PublishMessage{}
 		return decodePublish(b, body, &m.Publish)
 	case MessagePuback:
+		m.Puback = PubackMessage{}
 		return decodePuback(b, body, &m.Puback)
 	case MessagePubrec:
+		m.Pubrec = PubrecMessage{}
 		return decodePubrec(b, body, &m.Pubrec)
 	case MessagePubrel:
+		m.Pubrel = PubrelMessage{}
 		return decodePubrel(b, body, &m.Pubrel)
 	case MessagePubcomp:
+		m.Pubcomp = PubcompMessage{}
 		return decodePubcomp(b, body, &m.Pubcomp)
 	case MessageSubscribe:
+		m.Subscribe = SubscribeMessage{}
 		return decodeSubscribe(b, body, &m.Subscribe)
 	case MessageSuback:
+		m.Suback = SubackMessage{}
 		return decodeSuback(b, body, &m.Suback)
 	case MessageUnsubscribe:
+		m.Unsubscribe = UnsubscribeMessage{}
 		return decodeUnsubscribe(b, body, &m.Unsubscribe)
 	case MessageUnsuback:
+		m.Unsuback = UnsubackMessage{}
 		return decodeUnsuback(b, body, &m.Unsuback)
 	case MessagePingreq:
 		return decodePingreq(b, body)

@@ -85,15 +85,22 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessagePlayer:
+		m.Player = PlayerMessage{}
 		return decodePlayer(b, &m.Player)
 	case MessageSuggest:
+		m.Suggest = SuggestMessage{}
 		return decodeSuggest(b, &m.Suggest)
 	case MessageAccept:
+		m.Accept = AcceptMessage{}
 		return decodeAccept(b, &m.Accept)
 	case MessageRefuse:
+		m.Refuse = RefuseMessage{}
 		return decodeRefuse(b, &m.Refuse)
 	}
 	if len(b) > 5 {

@@ -122,33 +122,49 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageInit:
+		m.Init = InitMessage{}
 		return decodeInit(b, &m.Init)
 	case MessagePing:
+		m.Ping = PingMessage{}
 		return decodePing(b, &m.Ping)
 	case MessageAck:
+		m.Ack = AckMessage{}
 		return decodeAck(b, &m.Ack)
 	case MessageFleet:
+		m.Fleet = FleetMessage{}
 		return decodeFleet(b, &m.Fleet)
 	case MessageTeamname:
+		m.Teamname = TeamnameMessage{}
 		return decodeTeamname(b, &m.Teamname)
 	case MessageSeedrandom:
+		m.Seedrandom = SeedrandomMessage{}
 		return decodeSeedrandom(b, &m.Seedrandom)
 	case MessageInputdelay:
+		m.Inputdelay = InputdelayMessage{}
 		return decodeInputdelay(b, &m.Inputdelay)
 	case MessageSelectship:
+		m.Selectship = SelectshipMessage{}
 		return decodeSelectship(b, &m.Selectship)
 	case MessageBattleinput:
+		m.Battleinput = BattleinputMessage{}
 		return decodeBattleinput(b, &m.Battleinput)
 	case MessageFramecount:
+		m.Framecount = FramecountMessage{}
 		return decodeFramecount(b, &m.Framecount)
 	case MessageChecksum:
+		m.Checksum = ChecksumMessage{}
 		return decodeChecksum(b, &m.Checksum)
 	case MessageAbort:
+		m.Abort = AbortMessage{}
 		return decodeAbort(b, &m.Abort)
 	case MessageReset:
+		m.Reset = ResetMessage{}
 		return decodeReset(b, &m.Reset)
 	}
 	return e

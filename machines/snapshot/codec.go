@@ -85,15 +85,21 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessagePiece:
+		m.Piece = PieceMessage{}
 		return decodePiece(b, &m.Piece)
 	case MessageChange:
+		m.Change = ChangeMessage{}
 		return decodeChange(b, &m.Change)
 	case MessageJoined:
 		return decodeJoined(b)
 	case MessageSaid:
+		m.Said = SaidMessage{}
 		return decodeSaid(b, &m.Said)
 	}
 	if len(b) > 5 {

@@ -120,17 +120,25 @@ func decodeItems(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageConnect:
+		m.Connect = ConnectMessage{}
 		return decodeConnect(b, &m.Connect)
 	case MessageConnectReply:
+		m.ConnectReply = ConnectReplyMessage{}
 		return decodeConnectReply(b, &m.ConnectReply)
 	case MessageDisconnect:
+		m.Disconnect = DisconnectMessage{}
 		return decodeDisconnect(b, &m.Disconnect)
 	case MessageSlotRequest:
+		m.SlotRequest = SlotRequestMessage{}
 		return decodeSlotRequest(b, &m.SlotRequest)
 	case MessageSubdueSlave:
+		m.SubdueSlave = SubdueSlaveMessage{}
 		return decodeSubdueSlave(b, &m.SubdueSlave)
 	case MessageJoin:
 		return decodeJoin(b)
@@ -139,6 +147,7 @@ func decodeItems(b []byte, m *Message) wire.Error {
 	case MessageGameState:
 		return decodeGameState(b)
 	case MessageNodeAlive:
+		m.NodeAlive = NodeAliveMessage{}
 		return decodeNodeAlive(b, &m.NodeAlive)
 	case MessagePing:
 		return decodePing(b)

@@ -85,15 +85,22 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageRequest:
+		m.Request = RequestMessage{}
 		return decodeRequest(b, &m.Request)
 	case MessageIndication:
+		m.Indication = IndicationMessage{}
 		return decodeIndication(b, &m.Indication)
 	case MessageSuccess:
+		m.Success = SuccessMessage{}
 		return decodeSuccess(b, &m.Success)
 	case MessageFailure:
+		m.Failure = FailureMessage{}
 		return decodeFailure(b, &m.Failure)
 	}
 	if len(b) > 20 {

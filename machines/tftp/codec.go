@@ -86,19 +86,28 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageRrq:
+		m.Rrq = RrqMessage{}
 		return decodeRrq(b, &m.Rrq)
 	case MessageWrq:
+		m.Wrq = WrqMessage{}
 		return decodeWrq(b, &m.Wrq)
 	case MessageData:
+		m.Data = DataMessage{}
 		return decodeData(b, &m.Data)
 	case MessageAck:
+		m.Ack = AckMessage{}
 		return decodeAck(b, &m.Ack)
 	case MessageError:
+		m.Error = ErrorMessage{}
 		return decodeError(b, &m.Error)
 	case MessageOack:
+		m.Oack = OackMessage{}
 		return decodeOack(b, &m.Oack)
 	}
 	if len(b) > 2 {

@@ -137,6 +137,19 @@ func TestHandWritten(t *testing.T) {
 	}
 }
 
+// TestDecodedAgain: a message that was decoded before is as a new one when another frame is decoded into it.
+func TestDecodedAgain(t *testing.T) {
+	long, short := publish(t, 120), publish(t, 0)
+	copy(long[len(long)-9:], "not zeros")
+	var used mqtt.Message
+	for _, frame := range [][]byte{long, short, {0x62, 2, 0, 10}, short, {0xe0, 0}, long, {0xe0, 0}} {
+		var fresh mqtt.Message
+		if mqtt.DecodeMessage(frame, &used) != nil || mqtt.DecodeMessage(frame, &fresh) != nil || used != fresh {
+			t.Errorf("% x is %+v, not %+v", frame, used, fresh)
+		}
+	}
+}
+
 // BenchmarkWire compares the generated codec of MQTT's PUBLISH with one written by hand.
 func BenchmarkWire(b *testing.B) {
 	frame := publish(b, 16)

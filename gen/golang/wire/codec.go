@@ -145,8 +145,12 @@ func DecodeMessage(b []byte, m *Message) error {
 			if w.Varies {
 				args = append([]gotree.Expr{gotree.X("body")}, args...)
 			}
+			clear := []gotree.Stmt{}
+			if n := g.Messages[i]; n.Member != "" {
+				clear = gotree.S("m.$1 = $2{}", n.Member, n.Typ)
+			}
 			kinds.Cases = append(kinds.Cases, g.kindCase(i,
-				gotree.S("return $1(b, $2)", g.Messages[i].Decode, args)...))
+				append(clear, gotree.S("return $1(b, $2)", g.Messages[i].Decode, args)...)...))
 		}
 	}
 	var rest gotree.Block
@@ -189,7 +193,10 @@ func DecodeMessage(b []byte, m *Message) error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	$3
 	return e
 }`, name, w.HeaderLen, rest.List, gotree.S(head), incomplete, to))

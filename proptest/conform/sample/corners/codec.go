@@ -85,17 +85,25 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageHello:
+		m.Hello = HelloMessage{}
 		return decodeHello(b, &m.Hello)
 	case MessageDeal:
+		m.Deal = DealMessage{}
 		return decodeDeal(b, &m.Deal)
 	case MessageSum:
+		m.Sum = SumMessage{}
 		return decodeSum(b, &m.Sum)
 	case MessageNote:
+		m.Note = NoteMessage{}
 		return decodeNote(b, &m.Note)
 	case MessageRing:
+		m.Ring = RingMessage{}
 		return decodeRing(b, &m.Ring)
 	}
 	if len(b) > 4 {

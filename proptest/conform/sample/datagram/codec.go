@@ -97,15 +97,22 @@ func decodeItems(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageAsk:
+		m.Ask = AskMessage{}
 		return decodeAsk(b, &m.Ask)
 	case MessageAnswer:
+		m.Answer = AnswerMessage{}
 		return decodeAnswer(b, &m.Answer)
 	case MessageListed:
+		m.Listed = ListedMessage{}
 		return decodeListed(b, &m.Listed)
 	case MessageNested:
+		m.Nested = NestedMessage{}
 		return decodeNested(b, &m.Nested)
 	}
 	return e

@@ -79,11 +79,16 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageQuery:
+		m.Query = QueryMessage{}
 		return decodeQuery(b, &m.Query)
 	case MessageResponse:
+		m.Response = ResponseMessage{}
 		return decodeResponse(b, &m.Response)
 	}
 	if len(b) > 4 {

@@ -89,17 +89,25 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageFleet:
+		m.Fleet = FleetMessage{}
 		return decodeFleet(b, &m.Fleet)
 	case MessageName:
+		m.Name = NameMessage{}
 		return decodeName(b, &m.Name)
 	case MessagePut:
+		m.Put = PutMessage{}
 		return decodePut(b, &m.Put)
 	case MessageGot:
+		m.Got = GotMessage{}
 		return decodeGot(b, &m.Got)
 	case MessageMark:
+		m.Mark = MarkMessage{}
 		return decodeMark(b, &m.Mark)
 	}
 	return e

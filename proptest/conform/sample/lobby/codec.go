@@ -92,17 +92,25 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageSay:
+		m.Say = SayMessage{}
 		return decodeSay(b, &m.Say)
 	case MessageAsk:
+		m.Ask = AskMessage{}
 		return decodeAsk(b, &m.Ask)
 	case MessageSeated:
+		m.Seated = SeatedMessage{}
 		return decodeSeated(b, &m.Seated)
 	case MessageHeard:
+		m.Heard = HeardMessage{}
 		return decodeHeard(b, &m.Heard)
 	case MessageRoster:
+		m.Roster = RosterMessage{}
 		return decodeRoster(b, &m.Roster)
 	}
 	if len(b) > 3 {

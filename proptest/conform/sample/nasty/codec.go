@@ -100,27 +100,40 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageMessage:
+		m.Message = MessageMessage2{}
 		return decodeMessage(b, &m.Message)
 	case MessageNasty:
+		m.Nasty = NastyMessage{}
 		return decodeNasty(b, &m.Nasty)
 	case MessageEntry:
+		m.Entry = EntryMessage{}
 		return decodeEntry(b, &m.Entry)
 	case MessageBag:
+		m.Bag = BagMessage{}
 		return decodeBag(b, &m.Bag)
 	case MessageString2:
+		m.String2 = String2Message{}
 		return decodeString2(b, &m.String2)
 	case MessageKind22:
+		m.Kind2 = Kind2Message{}
 		return decodeKind2(b, &m.Kind2)
 	case MessageState:
+		m.State = StateMessage{}
 		return decodeState(b, &m.State)
 	case MessageRow:
+		m.Row = RowMessage{}
 		return decodeRow(b, &m.Row)
 	case MessageFunc:
+		m.Func = FuncMessage{}
 		return decodeFunc(b, &m.Func)
 	case MessageType:
+		m.Type = TypeMessage{}
 		return decodeType(b, &m.Type)
 	}
 	if len(b) > 4 {

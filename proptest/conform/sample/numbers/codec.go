@@ -97,13 +97,19 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageRead:
+		m.Read = ReadMessage{}
 		return decodeRead(b, body, &m.Read)
 	case MessageList:
+		m.List = ListMessage{}
 		return decodeList(b, body, &m.List)
 	case MessageBits:
+		m.Bits = BitsMessage{}
 		return decodeBits(b, body, &m.Bits)
 	case MessageBye:
 		return decodeBye(b, body)

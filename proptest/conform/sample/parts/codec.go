@@ -116,33 +116,47 @@ func decode(to string, b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageAttributes:
+		m.Attributes = AttributesMessage{}
 		return decodeAttributes(b, &m.Attributes)
 	case MessageFlags:
+		m.Flags = FlagsMessage{}
 		return decodeFlags(b, &m.Flags)
 	case MessageQuery:
+		m.Query = QueryMessage{}
 		return decodeQuery(b, &m.Query)
 	case MessageChoice:
+		m.Choice = ChoiceMessage{}
 		return decodeChoice(b, &m.Choice)
 	case MessageBytes:
+		m.Bytes = BytesMessage{}
 		return decodeBytes(b, &m.Bytes)
 	case MessageCut:
+		m.Cut = CutMessage{}
 		return decodeCut(b, &m.Cut)
 	case MessagePing:
 		return oneOfPing(b, m)
 	case MessageAsk:
 		return oneOfAsk(b, m, to)
 	case MessagePacket:
+		m.Packet = PacketMessage{}
 		return decodePacket(b, &m.Packet)
 	case MessageFrames:
+		m.Frames = FramesMessage{}
 		return decodeFrames(b, &m.Frames)
 	case MessageXored:
+		m.Xored = XoredMessage{}
 		return decodeXored(b, &m.Xored)
 	case MessageSums:
+		m.Sums = SumsMessage{}
 		return decodeSums(b, &m.Sums)
 	case MessageNames:
+		m.Names = NamesMessage{}
 		return decodeNames(b, &m.Names)
 	}
 	if len(b) > 3 {

@@ -76,13 +76,19 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessagePlayer:
+		m.Player = PlayerMessage{}
 		return decodePlayer(b, &m.Player)
 	case MessageNewPlayer:
+		m.NewPlayer = NewPlayerMessage{}
 		return decodeNewPlayer(b, &m.NewPlayer)
 	case MessageNewPlayer2:
+		m.NewPlayer2 = NewPlayer2Message{}
 		return decodeNewPlayer2(b, &m.NewPlayer2)
 	}
 	if len(b) > 4 {

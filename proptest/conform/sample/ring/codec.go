@@ -77,11 +77,16 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageRank:
+		m.Rank = RankMessage{}
 		return decodeRank(b, &m.Rank)
 	case MessageBack:
+		m.Back = BackMessage{}
 		return decodeBack(b, &m.Back)
 	}
 	if len(b) > 4 {

@@ -88,15 +88,22 @@ func decode(b []byte, m *Message) wire.Error {
 	if len(b) > total {
 		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
 	}
-	*m = Message{Kind: kind}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
 	switch kind {
 	case MessageHello:
+		m.Hello = HelloMessage{}
 		return decodeHello(b, &m.Hello)
 	case MessageWelcome:
+		m.Welcome = WelcomeMessage{}
 		return decodeWelcome(b, &m.Welcome)
 	case MessagePong:
+		m.Pong = PongMessage{}
 		return decodePong(b, &m.Pong)
 	case MessageTaken:
+		m.Taken = TakenMessage{}
 		return decodeTaken(b, &m.Taken)
 	}
 	if len(b) > 4 {
