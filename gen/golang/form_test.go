@@ -36,30 +36,16 @@ func sources(t *testing.T, dir string, mode parser.Mode, visit func(name string,
 	}
 }
 
-// TestLength: whoever reads a machine reads functions of a length that one can read. The codec of a tagged
-// union has its kinds one behind the other, so it may be longer.
+// TestLength: whoever reads a machine reads functions of a length that one can read.
 func TestLength(t *testing.T) {
-	limit := func(name string, fn *ast.FuncDecl) int {
-		most := base.Longest
-		if filepath.Base(name) == "codec.go" {
-			ast.Inspect(fn, func(n ast.Node) bool {
-				if _, ok := n.(*ast.SwitchStmt); ok {
-					most = 4 * base.Longest
-				}
-				return true
-			})
-		}
-		return most
-	}
 	long := func(name string, fset *token.FileSet, f *ast.File) {
 		for _, d := range f.Decls {
 			fn, ok := d.(*ast.FuncDecl)
 			if !ok {
 				continue
 			}
-			most := limit(name, fn)
-			if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; n > most {
-				t.Errorf("%s: %s has %d lines, more than %d", name, fn.Name.Name, n, most)
+			if n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; n > base.Longest {
+				t.Errorf("%s: %s has %d lines, more than %d", name, fn.Name.Name, n, base.Longest)
 			}
 		}
 	}

@@ -260,9 +260,11 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 			at += n
 		}
 		for i := range m.Array.Value.Items[:m.Array.Value.Len] {
-			var err wire.Error
-			if at, err = decodeReplyArray(b, at, &m.Array.Value.Items[i]); err.Problem != 0 {
-				return err
+			{
+				var err wire.Error
+				if at, err = decodeBranch(b, at, &m.Array.Value.Items[i], "REPLY"); err.Problem != 0 {
+					return err
+				}
 			}
 		}
 	case KindAbsent, KindNoArray:
@@ -276,203 +278,205 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-// decodeReplyArrayArray decodes an element of array.array. It returns the offset behind it.
-func decodeReplyArrayArray(b []byte, at int, e4 *Leaf) (int, wire.Error) {
+// decodeLeaf decodes an element of array.array. It returns the offset behind it.
+func decodeLeaf(b []byte, at int, e *Leaf, message string) (int, wire.Error) {
 	{
 		i, n := wire.Which(b[at:], "", plainWords[:])
 		if n <= 0 {
-			return at, wire.BadWord("REPLY", "array.array.kind", b, at, n)
+			return at, wire.BadWord(message, "array.array.kind", b, at, n)
 		}
-		e4.Kind = Plain(i)
+		e.Kind = Plain(i)
 		at += n
 	}
-	switch e4.Kind {
+	switch e.Kind {
 	case PlainSimple:
-		e4.Line.Present = true
+		e.Line.Present = true
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded("REPLY", "array.array.line", b, at, n, 128)
+				return at, wire.BadEnded(message, "array.array.line", b, at, n, 128)
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return at, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+				return at, wire.Error{Message: message, Field: "array.array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
-			e4.Line.Value.Len = uint8(copy(e4.Line.Value.Data[:], text))
+			e.Line.Value.Len = uint8(copy(e.Line.Value.Data[:], text))
 			at = end
 		}
 	case PlainError:
-		e4.Line.Present = true
+		e.Line.Present = true
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded("REPLY", "array.array.line", b, at, n, 128)
+				return at, wire.BadEnded(message, "array.array.line", b, at, n, 128)
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return at, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+				return at, wire.Error{Message: message, Field: "array.array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
-			e4.Line.Value.Len = uint8(copy(e4.Line.Value.Data[:], text))
+			e.Line.Value.Len = uint8(copy(e.Line.Value.Data[:], text))
 			at = end
 		}
 	case PlainInteger:
-		e4.Number.Present = true
+		e.Number.Present = true
 		{
 			v, n := wire.Integer(b[at:], false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint("REPLY", "array.array.number", b, at, n)
+				return at, wire.BadVarint(message, "array.array.number", b, at, n)
 			}
 			{
 				v := wire.Unzigzag(v)
-				e4.Number.Value = Number(v)
+				e.Number.Value = Number(v)
 			}
 			at += n
 		}
 	case PlainBulk:
-		e4.Bulk.Present = true
-		var count3xxxxx uint64
+		e.Bulk.Present = true
+		var count1xx uint64
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint("REPLY", "array.array.bulk", b, at, n)
+				return at, wire.BadVarint(message, "array.array.bulk", b, at, n)
 			}
-			count3xxxxx = v
+			count1xx = v
 			at += n
 		}
 		{
-			if count3xxxxx > 256 {
-				return at, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: at, Problem: wire.Count, Value: int64(count3xxxxx), Limit: 256}
+			if count1xx > 256 {
+				return at, wire.Error{Message: message, Field: "array.array.bulk", Offset: at, Problem: wire.Count, Value: int64(count1xx), Limit: 256}
 			}
-			if count3xxxxx > uint64(len(b)-at) {
-				return at, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count3xxxxx, 1<<32))}
+			if count1xx > uint64(len(b)-at) {
+				return at, wire.Error{Message: message, Field: "array.array.bulk", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
 			}
-			end := at + int(count3xxxxx)
+			end := at + int(count1xx)
 			text := b[at:end]
-			e4.Bulk.Value.Len = uint16(copy(e4.Bulk.Value.Data[:], text))
+			e.Bulk.Value.Len = uint16(copy(e.Bulk.Value.Data[:], text))
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
-			return at, wire.Error{Message: "REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
 		at += 2
 	case PlainAbsent:
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
-			return at, wire.Error{Message: "REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
 		at += 2
 	}
 	return at, wire.Error{}
 }
 
-// decodeReplyArray decodes an element of array. It returns the offset behind it.
-func decodeReplyArray(b []byte, at int, e2 *Branch) (int, wire.Error) {
+// decodeBranch decodes an element of array. It returns the offset behind it.
+func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error) {
 	{
 		i, n := wire.Which(b[at:], "", kindWords[:])
 		if n <= 0 {
-			return at, wire.BadWord("REPLY", "array.kind", b, at, n)
+			return at, wire.BadWord(message, "array.kind", b, at, n)
 		}
-		e2.Kind = Kind(i)
+		e.Kind = Kind(i)
 		at += n
 	}
-	switch e2.Kind {
+	switch e.Kind {
 	case KindSimple:
-		e2.Line.Present = true
+		e.Line.Present = true
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded("REPLY", "array.line", b, at, n, 128)
+				return at, wire.BadEnded(message, "array.line", b, at, n, 128)
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return at, wire.Error{Message: "REPLY", Field: "array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+				return at, wire.Error{Message: message, Field: "array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
-			e2.Line.Value.Len = uint8(copy(e2.Line.Value.Data[:], text))
+			e.Line.Value.Len = uint8(copy(e.Line.Value.Data[:], text))
 			at = end
 		}
 	case KindError:
-		e2.Line.Present = true
+		e.Line.Present = true
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded("REPLY", "array.line", b, at, n, 128)
+				return at, wire.BadEnded(message, "array.line", b, at, n, 128)
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return at, wire.Error{Message: "REPLY", Field: "array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+				return at, wire.Error{Message: message, Field: "array.line", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
-			e2.Line.Value.Len = uint8(copy(e2.Line.Value.Data[:], text))
+			e.Line.Value.Len = uint8(copy(e.Line.Value.Data[:], text))
 			at = end
 		}
 	case KindInteger:
-		e2.Number.Present = true
+		e.Number.Present = true
 		{
 			v, n := wire.Integer(b[at:], false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint("REPLY", "array.number", b, at, n)
+				return at, wire.BadVarint(message, "array.number", b, at, n)
 			}
 			{
 				v := wire.Unzigzag(v)
-				e2.Number.Value = Number(v)
+				e.Number.Value = Number(v)
 			}
 			at += n
 		}
 	case KindBulk:
-		e2.Bulk.Present = true
-		var count2xxx uint64
+		e.Bulk.Present = true
+		var count1xx uint64
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint("REPLY", "array.bulk", b, at, n)
+				return at, wire.BadVarint(message, "array.bulk", b, at, n)
 			}
-			count2xxx = v
+			count1xx = v
 			at += n
 		}
 		{
-			if count2xxx > 256 {
-				return at, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: at, Problem: wire.Count, Value: int64(count2xxx), Limit: 256}
+			if count1xx > 256 {
+				return at, wire.Error{Message: message, Field: "array.bulk", Offset: at, Problem: wire.Count, Value: int64(count1xx), Limit: 256}
 			}
-			if count2xxx > uint64(len(b)-at) {
-				return at, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count2xxx, 1<<32))}
+			if count1xx > uint64(len(b)-at) {
+				return at, wire.Error{Message: message, Field: "array.bulk", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
 			}
-			end := at + int(count2xxx)
+			end := at + int(count1xx)
 			text := b[at:end]
-			e2.Bulk.Value.Len = uint16(copy(e2.Bulk.Value.Data[:], text))
+			e.Bulk.Value.Len = uint16(copy(e.Bulk.Value.Data[:], text))
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
-			return at, wire.Error{Message: "REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
 		at += 2
 	case KindArray:
-		e2.Array.Present = true
+		e.Array.Present = true
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint("REPLY", "array.array", b, at, n)
+				return at, wire.BadVarint(message, "array.array", b, at, n)
 			}
 			if v > 4 {
-				return at, wire.Error{Message: "REPLY", Field: "array.array", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 4}
+				return at, wire.Error{Message: message, Field: "array.array", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 4}
 			}
-			e2.Array.Value.Len = uint8(v)
+			e.Array.Value.Len = uint8(v)
 			at += n
 		}
-		for i := range e2.Array.Value.Items[:e2.Array.Value.Len] {
-			var err wire.Error
-			if at, err = decodeReplyArrayArray(b, at, &e2.Array.Value.Items[i]); err.Problem != 0 {
-				return at, err
+		for i := range e.Array.Value.Items[:e.Array.Value.Len] {
+			{
+				var err wire.Error
+				if at, err = decodeLeaf(b, at, &e.Array.Value.Items[i], message); err.Problem != 0 {
+					return at, err
+				}
 			}
 		}
 	case KindAbsent, KindNoArray:
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
-			return at, wire.Error{Message: "REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
 		at += 2
 	}
@@ -484,19 +488,11 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "REPLY", Field: "kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Kind), Limit: 6}
 	}
 	dst = append(dst, kindWords[m.Kind]...)
+	there0 := wire.Flags(m.Line.Present, m.Number.Present, m.Bulk.Present, m.Array.Present)
 	switch m.Kind {
 	case KindSimple:
-		if !m.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if m.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there0 != 1 {
+			return dst, wire.Misplaced("REPLY", parts[:], there0, 1, len(dst)-start)
 		}
 		{
 			text := m.Line.Value.Data[:min(int(m.Line.Value.Len), 128)]
@@ -509,17 +505,8 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case KindError:
-		if !m.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if m.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there0 != 1 {
+			return dst, wire.Misplaced("REPLY", parts[:], there0, 1, len(dst)-start)
 		}
 		{
 			text := m.Line.Value.Data[:min(int(m.Line.Value.Len), 128)]
@@ -532,31 +519,13 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case KindInteger:
-		if m.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if !m.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "number", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if m.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there0 != 2 {
+			return dst, wire.Misplaced("REPLY", parts[:], there0, 2, len(dst)-start)
 		}
 		dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(m.Number.Value))), "\r\n")
 	case KindBulk:
-		if m.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if !m.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if m.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there0 != 4 {
+			return dst, wire.Misplaced("REPLY", parts[:], there0, 4, len(dst)-start)
 		}
 		if int(m.Bulk.Value.Len) > 256 {
 			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Bulk.Value.Len), Limit: 256}
@@ -568,262 +537,195 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, "\r\n"...)
 	case KindArray:
-		if m.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if !m.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+		if there0 != 8 {
+			return dst, wire.Misplaced("REPLY", parts[:], there0, 8, len(dst)-start)
 		}
 		if int(m.Array.Value.Len) > 8 {
 			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Array.Value.Len), Limit: 8}
 		}
 		dst = wire.AppendDigits(dst, uint64(m.Array.Value.Len), 10, "\r\n")
 		for i := range m.Array.Value.Items[:min(int(m.Array.Value.Len), 8)] {
-			var err wire.Error
-			if dst, err = encodeReplyArray(dst, start, &m.Array.Value.Items[i]); err.Problem != 0 {
-				return dst, err
+			{
+				var err wire.Error
+				if dst, err = encodeBranch(dst, start, &m.Array.Value.Items[i], "REPLY"); err.Problem != 0 {
+					return dst, err
+				}
 			}
 		}
 	case KindAbsent, KindNoArray:
-		if m.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if m.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there0 != 0 {
+			return dst, wire.Misplaced("REPLY", parts[:], there0, 0, len(dst)-start)
 		}
 		dst = append(dst, "\r\n"...)
 	}
 	return dst, wire.Error{}
 }
 
-// encodeReplyArrayArray appends an element of array.array.
-func encodeReplyArrayArray(dst []byte, start int, e4 *Leaf) ([]byte, wire.Error) {
-	if int(e4.Kind) >= 5 {
-		return dst, wire.Error{Message: "REPLY", Field: "array.array.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e4.Kind), Limit: 4}
+// encodeLeaf appends an element of array.array.
+func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, wire.Error) {
+	if int(e.Kind) >= 5 {
+		return dst, wire.Error{Message: message, Field: "array.array.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 4}
 	}
-	dst = append(dst, plainWords[e4.Kind]...)
-	switch e4.Kind {
+	dst = append(dst, plainWords[e.Kind]...)
+	switch e.Kind {
 	case PlainSimple:
-		if !e4.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+		if !e.Line.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 		}
-		if e4.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Number.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		if e4.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Bulk.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
 		{
-			text := e4.Line.Value.Data[:min(int(e4.Line.Value.Len), 128)]
+			text := e.Line.Value.Data[:min(int(e.Line.Value.Len), 128)]
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+				return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
 			if !wire.Holds(text, "\r\n", false) {
-				return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+				return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 			}
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case PlainError:
-		if !e4.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+		if !e.Line.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 		}
-		if e4.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Number.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		if e4.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Bulk.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
 		{
-			text := e4.Line.Value.Data[:min(int(e4.Line.Value.Len), 128)]
+			text := e.Line.Value.Data[:min(int(e.Line.Value.Len), 128)]
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+				return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
 			if !wire.Holds(text, "\r\n", false) {
-				return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+				return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 			}
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case PlainInteger:
-		if e4.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Line.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		if !e4.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+		if !e.Number.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 		}
-		if e4.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Bulk.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(e4.Number.Value))), "\r\n")
+		dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(e.Number.Value))), "\r\n")
 	case PlainBulk:
-		if e4.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Line.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		if e4.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Number.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		if !e4.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+		if !e.Bulk.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 		}
-		if int(e4.Bulk.Value.Len) > 256 {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e4.Bulk.Value.Len), Limit: 256}
+		if int(e.Bulk.Value.Len) > 256 {
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Bulk.Value.Len), Limit: 256}
 		}
-		dst = wire.AppendDigits(dst, uint64(e4.Bulk.Value.Len), 10, "\r\n")
+		dst = wire.AppendDigits(dst, uint64(e.Bulk.Value.Len), 10, "\r\n")
 		{
-			text := e4.Bulk.Value.Data[:min(int(e4.Bulk.Value.Len), 256)]
+			text := e.Bulk.Value.Data[:min(int(e.Bulk.Value.Len), 256)]
 			dst = append(dst, text...)
 		}
 		dst = append(dst, "\r\n"...)
 	case PlainAbsent:
-		if e4.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Line.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		if e4.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Number.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
-		if e4.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if e.Bulk.Present {
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 		}
 		dst = append(dst, "\r\n"...)
 	}
 	return dst, wire.Error{}
 }
 
-// encodeReplyArray appends an element of array.
-func encodeReplyArray(dst []byte, start int, e2 *Branch) ([]byte, wire.Error) {
-	if int(e2.Kind) >= 7 {
-		return dst, wire.Error{Message: "REPLY", Field: "array.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e2.Kind), Limit: 6}
+// encodeBranch appends an element of array.
+func encodeBranch(dst []byte, start int, e *Branch, message string) ([]byte, wire.Error) {
+	if int(e.Kind) >= 7 {
+		return dst, wire.Error{Message: message, Field: "array.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 6}
 	}
-	dst = append(dst, kindWords[e2.Kind]...)
-	switch e2.Kind {
+	dst = append(dst, kindWords[e.Kind]...)
+	there1 := wire.Flags(e.Line.Present, e.Number.Present, e.Bulk.Present, e.Array.Present)
+	switch e.Kind {
 	case KindSimple:
-		if !e2.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if e2.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there1 != 1 {
+			return dst, wire.Misplaced(message, arrayParts[:], there1, 1, len(dst)-start)
 		}
 		{
-			text := e2.Line.Value.Data[:min(int(e2.Line.Value.Len), 128)]
+			text := e.Line.Value.Data[:min(int(e.Line.Value.Len), 128)]
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+				return dst, wire.Error{Message: message, Field: "array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
 			if !wire.Holds(text, "\r\n", false) {
-				return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+				return dst, wire.Error{Message: message, Field: "array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 			}
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case KindError:
-		if !e2.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if e2.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there1 != 1 {
+			return dst, wire.Misplaced(message, arrayParts[:], there1, 1, len(dst)-start)
 		}
 		{
-			text := e2.Line.Value.Data[:min(int(e2.Line.Value.Len), 128)]
+			text := e.Line.Value.Data[:min(int(e.Line.Value.Len), 128)]
 			if i := wire.BadByte(text, "", false); i >= 0 {
-				return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+				return dst, wire.Error{Message: message, Field: "array.line", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 			}
 			if !wire.Holds(text, "\r\n", false) {
-				return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
+				return dst, wire.Error{Message: message, Field: "array.line", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 128}
 			}
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case KindInteger:
-		if e2.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there1 != 2 {
+			return dst, wire.Misplaced(message, arrayParts[:], there1, 2, len(dst)-start)
 		}
-		if !e2.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.number", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if e2.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(e2.Number.Value))), "\r\n")
+		dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(e.Number.Value))), "\r\n")
 	case KindBulk:
-		if e2.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there1 != 4 {
+			return dst, wire.Misplaced(message, arrayParts[:], there1, 4, len(dst)-start)
 		}
-		if e2.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if int(e.Bulk.Value.Len) > 256 {
+			return dst, wire.Error{Message: message, Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Bulk.Value.Len), Limit: 256}
 		}
-		if !e2.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if e2.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if int(e2.Bulk.Value.Len) > 256 {
-			return dst, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e2.Bulk.Value.Len), Limit: 256}
-		}
-		dst = wire.AppendDigits(dst, uint64(e2.Bulk.Value.Len), 10, "\r\n")
+		dst = wire.AppendDigits(dst, uint64(e.Bulk.Value.Len), 10, "\r\n")
 		{
-			text := e2.Bulk.Value.Data[:min(int(e2.Bulk.Value.Len), 256)]
+			text := e.Bulk.Value.Data[:min(int(e.Bulk.Value.Len), 256)]
 			dst = append(dst, text...)
 		}
 		dst = append(dst, "\r\n"...)
 	case KindArray:
-		if e2.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there1 != 8 {
+			return dst, wire.Misplaced(message, arrayParts[:], there1, 8, len(dst)-start)
 		}
-		if e2.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if int(e.Array.Value.Len) > 4 {
+			return dst, wire.Error{Message: message, Field: "array.array", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Array.Value.Len), Limit: 4}
 		}
-		if e2.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if !e2.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-		}
-		if int(e2.Array.Value.Len) > 4 {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e2.Array.Value.Len), Limit: 4}
-		}
-		dst = wire.AppendDigits(dst, uint64(e2.Array.Value.Len), 10, "\r\n")
-		for i := range e2.Array.Value.Items[:min(int(e2.Array.Value.Len), 4)] {
-			var err wire.Error
-			if dst, err = encodeReplyArrayArray(dst, start, &e2.Array.Value.Items[i]); err.Problem != 0 {
-				return dst, err
+		dst = wire.AppendDigits(dst, uint64(e.Array.Value.Len), 10, "\r\n")
+		for i := range e.Array.Value.Items[:min(int(e.Array.Value.Len), 4)] {
+			{
+				var err wire.Error
+				if dst, err = encodeLeaf(dst, start, &e.Array.Value.Items[i], message); err.Problem != 0 {
+					return dst, err
+				}
 			}
 		}
 	case KindAbsent, KindNoArray:
-		if e2.Line.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Number.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Bulk.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-		}
-		if e2.Array.Present {
-			return dst, wire.Error{Message: "REPLY", Field: "array.array", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+		if there1 != 0 {
+			return dst, wire.Misplaced(message, arrayParts[:], there1, 0, len(dst)-start)
 		}
 		dst = append(dst, "\r\n"...)
 	}
@@ -835,3 +737,19 @@ var kindWords = [...]string{"+", "-", ":", "$", "*", "$-1", "*-1"}
 
 // plainWords are the words that stand for the values of Plain.
 var plainWords = [...]string{"+", "-", ":", "$", "$-1"}
+
+// parts are the fields of a union, for errors.
+var parts = [...]string{
+	"line",
+	"number",
+	"bulk",
+	"array",
+}
+
+// arrayParts are the fields of a union, for errors.
+var arrayParts = [...]string{
+	"array.line",
+	"array.number",
+	"array.bulk",
+	"array.array",
+}

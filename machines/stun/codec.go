@@ -152,279 +152,315 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 			return wire.Error{Message: "REQUEST", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
-		e := &m.Attributes.Items[i]
-		since10 := at
-		if len(b) < at+2 {
-			return wire.Error{Message: "REQUEST", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Kind = binary.BigEndian.Uint16(b[at:])
-		at += 2
-		if len(b) < at+2 {
-			return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		size1 := uint64(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if size1 > uint64(len(b)-at) {
-			return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
-		}
 		{
-			b := b[:at+int(size1)]
-			switch e.Kind {
-			case 1:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 6:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 8:
-				e.Integrity.Present = true
-				{
-					if len(b) < at+20 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
-					}
-					end := at + 20
-					text := b[at:end]
-					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
-					at = end
-				}
-			case 9:
-				e.Error.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					word := binary.BigEndian.Uint32(b[at:])
-					{
-						v := uint8(word >> 8 & 7)
-						if v > 6 {
-							return wire.Error{Message: "REQUEST", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
-						}
-						if v < 3 {
-							return wire.Error{Message: "REQUEST", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-						}
-						e.Error.Value.Class = v
-					}
-					{
-						v := uint8(word & 255)
-						if v > 99 {
-							return wire.Error{Message: "REQUEST", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
-						}
-						e.Error.Value.Number = v
-					}
-				}
-				at += 4
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					if i := wire.BadUTF8(text); i >= 0 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
-					at = end
-				}
-			case 10:
-				e.Unknown.Present = true
-				for len(b) > at {
-					i4 := int(e.Unknown.Value.Len)
-					if i4 == 16 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
-					}
-					e.Unknown.Value.Len++
-					if len(b) < at+2 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-					}
-					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
-					at += 2
-				}
-			case 20:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 21:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32:
-				e.Mapped.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Mapped.Value.Family = FamilyIpv4
-				case 2:
-					e.Mapped.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "REQUEST", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
-					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
-					at = end
-				}
-			case 36:
-				e.Priority.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
-				at += 4
-			case 37:
-			case 32802:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32803:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 32808:
-				if len(b) < at+4 {
-					return wire.Error{Message: "REQUEST", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
-						return wire.Error{Message: "REQUEST", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
-					}
-					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
-					if want := wire.CRC32.Of(b[0:since10]); got != want {
-						return wire.Error{Message: "REQUEST", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
-					}
-				}
-				at += 4
-			case 32809:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			case 32810:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			default:
-				e.Value.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 256 {
-						return wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
-					}
-					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
-					at = end
-				}
+			var err wire.Error
+			if at, err = decodeAttribute(b, at, &m.Attributes.Items[i], "REQUEST"); err.Problem != 0 {
+				return err
 			}
-			if len(b) > at {
-				return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
-			}
-		}
-		if over := at % 4; over != 0 {
-			at = min(at+4-over, len(b))
 		}
 	}
 	if len(b) > at {
 		return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
+}
+
+// decodeAttributeAddress decodes address. It returns the offset behind it.
+func decodeAttributeAddress(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	switch b[at] {
+	case 1:
+		e.Address.Value.Family = FamilyIpv4
+	case 2:
+		e.Address.Value.Family = FamilyIpv6
+	default:
+		return at, wire.Error{Message: message, Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+	}
+	at++
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 16 {
+			return at, wire.Error{Message: message, Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+		}
+		e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeAttributeText decodes text. It returns the offset behind it.
+func decodeAttributeText(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 763 {
+			return at, wire.Error{Message: message, Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+		}
+		e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeAttributeIntegrity decodes integrity. It returns the offset behind it.
+func decodeAttributeIntegrity(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	{
+		if len(b) < at+20 {
+			return at, wire.Error{Message: message, Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
+		}
+		end := at + 20
+		text := b[at:end]
+		e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeAttributeError decodes error. It returns the offset behind it.
+func decodeAttributeError(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	if len(b) < at+4 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	}
+	{
+		word := binary.BigEndian.Uint32(b[at:])
+		{
+			v := uint8(word >> 8 & 7)
+			if v > 6 {
+				return at, wire.Error{Message: message, Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
+			}
+			if v < 3 {
+				return at, wire.Error{Message: message, Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
+			}
+			e.Error.Value.Class = v
+		}
+		{
+			v := uint8(word & 255)
+			if v > 99 {
+				return at, wire.Error{Message: message, Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
+			}
+			e.Error.Value.Number = v
+		}
+	}
+	at += 4
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 763 {
+			return at, wire.Error{Message: message, Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
+		}
+		if i := wire.BadUTF8(text); i >= 0 {
+			return at, wire.Error{Message: message, Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeAttributeUnknown decodes unknown. It returns the offset behind it.
+func decodeAttributeUnknown(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	for len(b) > at {
+		i2 := int(e.Unknown.Value.Len)
+		if i2 == 16 {
+			return at, wire.Error{Message: message, Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
+		}
+		e.Unknown.Value.Len++
+		if len(b) < at+2 {
+			return at, wire.Error{Message: message, Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		e.Unknown.Value.Items[i2] = binary.BigEndian.Uint16(b[at:])
+		at += 2
+	}
+	return at, wire.Error{}
+}
+
+// decodeAttributeMapped decodes mapped. It returns the offset behind it.
+func decodeAttributeMapped(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	switch b[at] {
+	case 1:
+		e.Mapped.Value.Family = FamilyIpv4
+	case 2:
+		e.Mapped.Value.Family = FamilyIpv6
+	default:
+		return at, wire.Error{Message: message, Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
+	}
+	at++
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
+	at += 2
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 16 {
+			return at, wire.Error{Message: message, Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
+		}
+		e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
+		wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeAttributeValue decodes value. It returns the offset behind it.
+func decodeAttributeValue(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 256 {
+			return at, wire.Error{Message: message, Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
+		}
+		e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeAttribute decodes an element of attributes. It returns the offset behind it.
+func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	since10 := at
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Kind = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
+	at += 2
+	if size1 > uint64(len(b)-at) {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+	}
+	{
+		b := b[:at+int(size1)]
+		switch e.Kind {
+		case 1:
+			e.Address.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeAddress(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 6:
+			e.Text.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeText(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 8:
+			e.Integrity.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeIntegrity(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 9:
+			e.Error.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeError(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 10:
+			e.Unknown.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeUnknown(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 20:
+			e.Text.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeText(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 21:
+			e.Text.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeText(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 32:
+			e.Mapped.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeMapped(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 36:
+			e.Priority.Present = true
+			if len(b) < at+4 {
+				return at, wire.Error{Message: message, Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+			}
+			e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
+			at += 4
+		case 37:
+		case 32802:
+			e.Text.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeText(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 32803:
+			e.Address.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeAddress(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		case 32808:
+			if len(b) < at+4 {
+				return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+			}
+			{
+				if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
+				}
+				got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
+				if want := wire.CRC32.Of(b[0:since10]); got != want {
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+				}
+			}
+			at += 4
+		case 32809:
+			e.Tie.Present = true
+			if len(b) < at+8 {
+				return at, wire.Error{Message: message, Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+			}
+			e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+			at += 8
+		case 32810:
+			e.Tie.Present = true
+			if len(b) < at+8 {
+				return at, wire.Error{Message: message, Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+			}
+			e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
+			at += 8
+		default:
+			e.Value.Present = true
+			var err wire.Error
+			if at, err = decodeAttributeValue(b, at, e, message); err.Problem != 0 {
+				return at, err
+			}
+		}
+		if len(b) > at {
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+		}
+	}
+	if over := at % 4; over != 0 {
+		at = min(at+4-over, len(b))
+	}
+	return at, wire.Error{}
 }
 
 func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
@@ -438,559 +474,206 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 		if took1 {
 			return dst, wire.Error{Message: "REQUEST", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		e := &m.Attributes.Items[i]
-		since10 := len(dst) - start
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
-		sizeAt1 := len(dst)
-		dst = append(dst, 0, 0)
 		{
-			switch e.Kind {
-			case 1:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 6:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 8:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
-					if len(text) < 20 {
-						return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
-					}
-					dst = append(dst, text...)
-				}
-			case 9:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					word := uint32(0)
-					if e.Error.Value.Class > 7 {
-						return dst, wire.Error{Message: "REQUEST", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
-					}
-					word |= uint32(e.Error.Value.Class) << 8
-					word |= uint32(e.Error.Value.Number)
-					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
-				}
-				{
-					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
-					if i := wire.BadUTF8(text); i >= 0 {
-						return dst, wire.Error{Message: "REQUEST", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					dst = append(dst, text...)
-				}
-			case 10:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if int(e.Unknown.Value.Len) > 16 {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
-				}
-				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
-					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
-				}
-			case 20:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 21:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Mapped.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
-				{
-					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
-			case 36:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
-			case 37:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-			case 32802:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32803:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 32808:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
-				took1 = true
-				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
-			case 32809:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			case 32810:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			default:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Value.Present {
-					return dst, wire.Error{Message: "REQUEST", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				{
-					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
-					dst = append(dst, text...)
-				}
+			var err wire.Error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "REQUEST"); err.Problem != 0 {
+				return dst, err
 			}
 		}
-		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-			return dst, wire.Error{Message: "REQUEST", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+	}
+	return dst, wire.Error{}
+}
+
+// encodeAttributeAddress appends address.
+func encodeAttributeAddress(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+	dst = append(dst, 0)
+	if int(e.Address.Value.Family) >= 2 {
+		return dst, wire.Error{Message: message, Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
+	}
+	dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
+	{
+		text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
+		dst = append(dst, text...)
+	}
+	return dst, wire.Error{}
+}
+
+// encodeAttributeError appends error.
+func encodeAttributeError(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+	{
+		word := uint32(0)
+		if e.Error.Value.Class > 7 {
+			return dst, wire.Error{Message: message, Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
 		}
-		{
-			n := len(dst) - sizeAt1 - 2
-			binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
+		word |= uint32(e.Error.Value.Class) << 8
+		word |= uint32(e.Error.Value.Number)
+		dst = binary.BigEndian.AppendUint32(dst, uint32(word))
+	}
+	{
+		text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
+		if i := wire.BadUTF8(text); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 		}
-		for (len(dst)-start)%4 != 0 {
-			dst = append(dst, 0)
+		dst = append(dst, text...)
+	}
+	return dst, wire.Error{}
+}
+
+// encodeAttributeMapped appends mapped.
+func encodeAttributeMapped(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+	dst = append(dst, 0)
+	if int(e.Mapped.Value.Family) >= 2 {
+		return dst, wire.Error{Message: message, Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
+	}
+	dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
+	{
+		text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
+		dst = append(dst, text...)
+	}
+	wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
+	return dst, wire.Error{}
+}
+
+// encodeAttribute appends an element of attributes.
+func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+	since10 := len(dst) - start
+	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
+	sizeAt1 := len(dst)
+	dst = append(dst, 0, 0)
+	{
+		there2 := wire.Flags(e.Address.Present, e.Text.Present, e.Integrity.Present, e.Error.Present, e.Unknown.Present, e.Mapped.Present, e.Priority.Present, e.Tie.Present, e.Value.Present)
+		switch e.Kind {
+		case 1:
+			if there2 != 1 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 1, len(dst)-start)
+			}
+			var err wire.Error
+			if dst, err = encodeAttributeAddress(dst, start, e, message); err.Problem != 0 {
+				return dst, err
+			}
+		case 6:
+			if there2 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			}
+			{
+				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+				dst = append(dst, text...)
+			}
+		case 8:
+			if there2 != 4 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 4, len(dst)-start)
+			}
+			{
+				text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
+				if len(text) < 20 {
+					return dst, wire.Error{Message: message, Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+				}
+				dst = append(dst, text...)
+			}
+		case 9:
+			if there2 != 8 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 8, len(dst)-start)
+			}
+			var err wire.Error
+			if dst, err = encodeAttributeError(dst, start, e, message); err.Problem != 0 {
+				return dst, err
+			}
+		case 10:
+			if there2 != 16 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 16, len(dst)-start)
+			}
+			if int(e.Unknown.Value.Len) > 16 {
+				return dst, wire.Error{Message: message, Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
+			}
+			for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
+				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
+			}
+		case 20:
+			if there2 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			}
+			{
+				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+				dst = append(dst, text...)
+			}
+		case 21:
+			if there2 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			}
+			{
+				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+				dst = append(dst, text...)
+			}
+		case 32:
+			if there2 != 32 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 32, len(dst)-start)
+			}
+			var err wire.Error
+			if dst, err = encodeAttributeMapped(dst, start, e, message); err.Problem != 0 {
+				return dst, err
+			}
+		case 36:
+			if there2 != 64 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 64, len(dst)-start)
+			}
+			dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
+		case 37:
+			if there2 != 0 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 0, len(dst)-start)
+			}
+		case 32802:
+			if there2 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			}
+			{
+				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
+				dst = append(dst, text...)
+			}
+		case 32803:
+			if there2 != 1 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 1, len(dst)-start)
+			}
+			var err wire.Error
+			if dst, err = encodeAttributeAddress(dst, start, e, message); err.Problem != 0 {
+				return dst, err
+			}
+		case 32808:
+			if there2 != 0 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 0, len(dst)-start)
+			}
+			binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
+			dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
+		case 32809:
+			if there2 != 128 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 128, len(dst)-start)
+			}
+			dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+		case 32810:
+			if there2 != 128 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 128, len(dst)-start)
+			}
+			dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
+		default:
+			if there2 != 256 {
+				return dst, wire.Misplaced(message, attributesParts[:], there2, 256, len(dst)-start)
+			}
+			{
+				text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
+				dst = append(dst, text...)
+			}
 		}
+	}
+	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
+		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+	}
+	{
+		n := len(dst) - sizeAt1 - 2
+		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
+	}
+	for (len(dst)-start)%4 != 0 {
+		dst = append(dst, 0)
 	}
 	return dst, wire.Error{}
 }
@@ -1005,273 +688,11 @@ func decodeIndication(b []byte, m *IndicationMessage) wire.Error {
 			return wire.Error{Message: "INDICATION", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
-		e := &m.Attributes.Items[i]
-		since10 := at
-		if len(b) < at+2 {
-			return wire.Error{Message: "INDICATION", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Kind = binary.BigEndian.Uint16(b[at:])
-		at += 2
-		if len(b) < at+2 {
-			return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		size1 := uint64(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if size1 > uint64(len(b)-at) {
-			return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
-		}
 		{
-			b := b[:at+int(size1)]
-			switch e.Kind {
-			case 1:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 6:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 8:
-				e.Integrity.Present = true
-				{
-					if len(b) < at+20 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
-					}
-					end := at + 20
-					text := b[at:end]
-					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
-					at = end
-				}
-			case 9:
-				e.Error.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					word := binary.BigEndian.Uint32(b[at:])
-					{
-						v := uint8(word >> 8 & 7)
-						if v > 6 {
-							return wire.Error{Message: "INDICATION", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
-						}
-						if v < 3 {
-							return wire.Error{Message: "INDICATION", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-						}
-						e.Error.Value.Class = v
-					}
-					{
-						v := uint8(word & 255)
-						if v > 99 {
-							return wire.Error{Message: "INDICATION", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
-						}
-						e.Error.Value.Number = v
-					}
-				}
-				at += 4
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					if i := wire.BadUTF8(text); i >= 0 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
-					at = end
-				}
-			case 10:
-				e.Unknown.Present = true
-				for len(b) > at {
-					i4 := int(e.Unknown.Value.Len)
-					if i4 == 16 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
-					}
-					e.Unknown.Value.Len++
-					if len(b) < at+2 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-					}
-					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
-					at += 2
-				}
-			case 20:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 21:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32:
-				e.Mapped.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Mapped.Value.Family = FamilyIpv4
-				case 2:
-					e.Mapped.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "INDICATION", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
-					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
-					at = end
-				}
-			case 36:
-				e.Priority.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
-				at += 4
-			case 37:
-			case 32802:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32803:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 32808:
-				if len(b) < at+4 {
-					return wire.Error{Message: "INDICATION", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
-						return wire.Error{Message: "INDICATION", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
-					}
-					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
-					if want := wire.CRC32.Of(b[0:since10]); got != want {
-						return wire.Error{Message: "INDICATION", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
-					}
-				}
-				at += 4
-			case 32809:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			case 32810:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			default:
-				e.Value.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 256 {
-						return wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
-					}
-					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
-					at = end
-				}
+			var err wire.Error
+			if at, err = decodeAttribute(b, at, &m.Attributes.Items[i], "INDICATION"); err.Problem != 0 {
+				return err
 			}
-			if len(b) > at {
-				return wire.Error{Message: "INDICATION", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
-			}
-		}
-		if over := at % 4; over != 0 {
-			at = min(at+4-over, len(b))
 		}
 	}
 	if len(b) > at {
@@ -1291,558 +712,11 @@ func encodeIndication(dst []byte, start int, m *IndicationMessage) ([]byte, wire
 		if took1 {
 			return dst, wire.Error{Message: "INDICATION", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		e := &m.Attributes.Items[i]
-		since10 := len(dst) - start
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
-		sizeAt1 := len(dst)
-		dst = append(dst, 0, 0)
 		{
-			switch e.Kind {
-			case 1:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 6:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 8:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
-					if len(text) < 20 {
-						return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
-					}
-					dst = append(dst, text...)
-				}
-			case 9:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					word := uint32(0)
-					if e.Error.Value.Class > 7 {
-						return dst, wire.Error{Message: "INDICATION", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
-					}
-					word |= uint32(e.Error.Value.Class) << 8
-					word |= uint32(e.Error.Value.Number)
-					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
-				}
-				{
-					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
-					if i := wire.BadUTF8(text); i >= 0 {
-						return dst, wire.Error{Message: "INDICATION", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					dst = append(dst, text...)
-				}
-			case 10:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if int(e.Unknown.Value.Len) > 16 {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
-				}
-				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
-					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
-				}
-			case 20:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 21:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Mapped.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
-				{
-					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
-			case 36:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
-			case 37:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-			case 32802:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32803:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 32808:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
-				took1 = true
-				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
-			case 32809:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			case 32810:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			default:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Value.Present {
-					return dst, wire.Error{Message: "INDICATION", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				{
-					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
-					dst = append(dst, text...)
-				}
+			var err wire.Error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "INDICATION"); err.Problem != 0 {
+				return dst, err
 			}
-		}
-		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-			return dst, wire.Error{Message: "INDICATION", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
-		}
-		{
-			n := len(dst) - sizeAt1 - 2
-			binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
-		}
-		for (len(dst)-start)%4 != 0 {
-			dst = append(dst, 0)
 		}
 	}
 	return dst, wire.Error{}
@@ -1858,273 +732,11 @@ func decodeSuccess(b []byte, m *SuccessMessage) wire.Error {
 			return wire.Error{Message: "SUCCESS", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
-		e := &m.Attributes.Items[i]
-		since10 := at
-		if len(b) < at+2 {
-			return wire.Error{Message: "SUCCESS", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Kind = binary.BigEndian.Uint16(b[at:])
-		at += 2
-		if len(b) < at+2 {
-			return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		size1 := uint64(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if size1 > uint64(len(b)-at) {
-			return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
-		}
 		{
-			b := b[:at+int(size1)]
-			switch e.Kind {
-			case 1:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 6:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 8:
-				e.Integrity.Present = true
-				{
-					if len(b) < at+20 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
-					}
-					end := at + 20
-					text := b[at:end]
-					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
-					at = end
-				}
-			case 9:
-				e.Error.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					word := binary.BigEndian.Uint32(b[at:])
-					{
-						v := uint8(word >> 8 & 7)
-						if v > 6 {
-							return wire.Error{Message: "SUCCESS", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
-						}
-						if v < 3 {
-							return wire.Error{Message: "SUCCESS", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-						}
-						e.Error.Value.Class = v
-					}
-					{
-						v := uint8(word & 255)
-						if v > 99 {
-							return wire.Error{Message: "SUCCESS", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
-						}
-						e.Error.Value.Number = v
-					}
-				}
-				at += 4
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					if i := wire.BadUTF8(text); i >= 0 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
-					at = end
-				}
-			case 10:
-				e.Unknown.Present = true
-				for len(b) > at {
-					i4 := int(e.Unknown.Value.Len)
-					if i4 == 16 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
-					}
-					e.Unknown.Value.Len++
-					if len(b) < at+2 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-					}
-					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
-					at += 2
-				}
-			case 20:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 21:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32:
-				e.Mapped.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Mapped.Value.Family = FamilyIpv4
-				case 2:
-					e.Mapped.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
-					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
-					at = end
-				}
-			case 36:
-				e.Priority.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
-				at += 4
-			case 37:
-			case 32802:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32803:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 32808:
-				if len(b) < at+4 {
-					return wire.Error{Message: "SUCCESS", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
-						return wire.Error{Message: "SUCCESS", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
-					}
-					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
-					if want := wire.CRC32.Of(b[0:since10]); got != want {
-						return wire.Error{Message: "SUCCESS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
-					}
-				}
-				at += 4
-			case 32809:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			case 32810:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			default:
-				e.Value.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 256 {
-						return wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
-					}
-					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
-					at = end
-				}
+			var err wire.Error
+			if at, err = decodeAttribute(b, at, &m.Attributes.Items[i], "SUCCESS"); err.Problem != 0 {
+				return err
 			}
-			if len(b) > at {
-				return wire.Error{Message: "SUCCESS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
-			}
-		}
-		if over := at % 4; over != 0 {
-			at = min(at+4-over, len(b))
 		}
 	}
 	if len(b) > at {
@@ -2144,558 +756,11 @@ func encodeSuccess(dst []byte, start int, m *SuccessMessage) ([]byte, wire.Error
 		if took1 {
 			return dst, wire.Error{Message: "SUCCESS", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		e := &m.Attributes.Items[i]
-		since10 := len(dst) - start
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
-		sizeAt1 := len(dst)
-		dst = append(dst, 0, 0)
 		{
-			switch e.Kind {
-			case 1:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 6:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 8:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
-					if len(text) < 20 {
-						return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
-					}
-					dst = append(dst, text...)
-				}
-			case 9:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					word := uint32(0)
-					if e.Error.Value.Class > 7 {
-						return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
-					}
-					word |= uint32(e.Error.Value.Class) << 8
-					word |= uint32(e.Error.Value.Number)
-					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
-				}
-				{
-					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
-					if i := wire.BadUTF8(text); i >= 0 {
-						return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					dst = append(dst, text...)
-				}
-			case 10:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if int(e.Unknown.Value.Len) > 16 {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
-				}
-				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
-					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
-				}
-			case 20:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 21:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Mapped.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
-				{
-					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
-			case 36:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
-			case 37:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-			case 32802:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32803:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 32808:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
-				took1 = true
-				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
-			case 32809:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			case 32810:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			default:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Value.Present {
-					return dst, wire.Error{Message: "SUCCESS", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				{
-					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
-					dst = append(dst, text...)
-				}
+			var err wire.Error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "SUCCESS"); err.Problem != 0 {
+				return dst, err
 			}
-		}
-		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-			return dst, wire.Error{Message: "SUCCESS", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
-		}
-		{
-			n := len(dst) - sizeAt1 - 2
-			binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
-		}
-		for (len(dst)-start)%4 != 0 {
-			dst = append(dst, 0)
 		}
 	}
 	return dst, wire.Error{}
@@ -2711,273 +776,11 @@ func decodeFailure(b []byte, m *FailureMessage) wire.Error {
 			return wire.Error{Message: "FAILURE", Field: "attributes", Offset: at, Problem: wire.Count, Value: 13, Limit: 12}
 		}
 		m.Attributes.Len++
-		e := &m.Attributes.Items[i]
-		since10 := at
-		if len(b) < at+2 {
-			return wire.Error{Message: "FAILURE", Field: "attributes.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Kind = binary.BigEndian.Uint16(b[at:])
-		at += 2
-		if len(b) < at+2 {
-			return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		size1 := uint64(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if size1 > uint64(len(b)-at) {
-			return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
-		}
 		{
-			b := b[:at+int(size1)]
-			switch e.Kind {
-			case 1:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 6:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 8:
-				e.Integrity.Present = true
-				{
-					if len(b) < at+20 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 20)}
-					}
-					end := at + 20
-					text := b[at:end]
-					e.Integrity.Value.Len = uint8(copy(e.Integrity.Value.Data[:], text))
-					at = end
-				}
-			case 9:
-				e.Error.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					word := binary.BigEndian.Uint32(b[at:])
-					{
-						v := uint8(word >> 8 & 7)
-						if v > 6 {
-							return wire.Error{Message: "FAILURE", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 6}
-						}
-						if v < 3 {
-							return wire.Error{Message: "FAILURE", Field: "attributes.error.class", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 3}
-						}
-						e.Error.Value.Class = v
-					}
-					{
-						v := uint8(word & 255)
-						if v > 99 {
-							return wire.Error{Message: "FAILURE", Field: "attributes.error.number", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
-						}
-						e.Error.Value.Number = v
-					}
-				}
-				at += 4
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.error.reason", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					if i := wire.BadUTF8(text); i >= 0 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.error.reason", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					e.Error.Value.Reason.Len = uint16(copy(e.Error.Value.Reason.Data[:], text))
-					at = end
-				}
-			case 10:
-				e.Unknown.Present = true
-				for len(b) > at {
-					i4 := int(e.Unknown.Value.Len)
-					if i4 == 16 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: at, Problem: wire.Count, Value: 17, Limit: 16}
-					}
-					e.Unknown.Value.Len++
-					if len(b) < at+2 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.unknown.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-					}
-					e.Unknown.Value.Items[i4] = binary.BigEndian.Uint16(b[at:])
-					at += 2
-				}
-			case 20:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 21:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32:
-				e.Mapped.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.mapped.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Mapped.Value.Family = FamilyIpv4
-				case 2:
-					e.Mapped.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "FAILURE", Field: "attributes.mapped.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.mapped.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Mapped.Value.Port = binary.BigEndian.Uint16(b[at:]) ^ binary.BigEndian.Uint16(b[4:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.mapped.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Mapped.Value.Ip.Len = uint8(copy(e.Mapped.Value.Ip.Data[:], text))
-					wire.XorBytes(e.Mapped.Value.Ip.Data[:e.Mapped.Value.Ip.Len], b[4:])
-					at = end
-				}
-			case 36:
-				e.Priority.Present = true
-				if len(b) < at+4 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				e.Priority.Value = Rest(binary.BigEndian.Uint32(b[at:]))
-				at += 4
-			case 37:
-			case 32802:
-				e.Text.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 763 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 763}
-					}
-					e.Text.Value.Len = uint16(copy(e.Text.Value.Data[:], text))
-					at = end
-				}
-			case 32803:
-				e.Address.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				switch b[at] {
-				case 1:
-					e.Address.Value.Family = FamilyIpv4
-				case 2:
-					e.Address.Value.Family = FamilyIpv6
-				default:
-					return wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 2}
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.address.port", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Address.Value.Port = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 16 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.address.ip", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 16}
-					}
-					e.Address.Value.Ip.Len = uint8(copy(e.Address.Value.Ip.Data[:], text))
-					at = end
-				}
-			case 32808:
-				if len(b) < at+4 {
-					return wire.Error{Message: "FAILURE", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					if n := int64(binary.BigEndian.Uint16(b[2:])) + 16; n != int64(at) {
-						return wire.Error{Message: "FAILURE", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
-					}
-					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
-					if want := wire.CRC32.Of(b[0:since10]); got != want {
-						return wire.Error{Message: "FAILURE", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
-					}
-				}
-				at += 4
-			case 32809:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			case 32810:
-				e.Tie.Present = true
-				if len(b) < at+8 {
-					return wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-				}
-				e.Tie.Value = Key(binary.BigEndian.Uint64(b[at:]))
-				at += 8
-			default:
-				e.Value.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 256 {
-						return wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 256}
-					}
-					e.Value.Value.Len = uint16(copy(e.Value.Value.Data[:], text))
-					at = end
-				}
+			var err wire.Error
+			if at, err = decodeAttribute(b, at, &m.Attributes.Items[i], "FAILURE"); err.Problem != 0 {
+				return err
 			}
-			if len(b) > at {
-				return wire.Error{Message: "FAILURE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
-			}
-		}
-		if over := at % 4; over != 0 {
-			at = min(at+4-over, len(b))
 		}
 	}
 	if len(b) > at {
@@ -2997,558 +800,11 @@ func encodeFailure(dst []byte, start int, m *FailureMessage) ([]byte, wire.Error
 		if took1 {
 			return dst, wire.Error{Message: "FAILURE", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
-		e := &m.Attributes.Items[i]
-		since10 := len(dst) - start
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
-		sizeAt1 := len(dst)
-		dst = append(dst, 0, 0)
 		{
-			switch e.Kind {
-			case 1:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 6:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 8:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
-					if len(text) < 20 {
-						return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
-					}
-					dst = append(dst, text...)
-				}
-			case 9:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					word := uint32(0)
-					if e.Error.Value.Class > 7 {
-						return dst, wire.Error{Message: "FAILURE", Field: "attributes.error.class", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Error.Value.Class), Limit: 7}
-					}
-					word |= uint32(e.Error.Value.Class) << 8
-					word |= uint32(e.Error.Value.Number)
-					dst = binary.BigEndian.AppendUint32(dst, uint32(word))
-				}
-				{
-					text := e.Error.Value.Reason.Data[:min(int(e.Error.Value.Reason.Len), 763)]
-					if i := wire.BadUTF8(text); i >= 0 {
-						return dst, wire.Error{Message: "FAILURE", Field: "attributes.error.reason", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
-					}
-					dst = append(dst, text...)
-				}
-			case 10:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if int(e.Unknown.Value.Len) > 16 {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
-				}
-				for i := range e.Unknown.Value.Items[:min(int(e.Unknown.Value.Len), 16)] {
-					dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
-				}
-			case 20:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 21:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Mapped.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Mapped.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(uint16(e.Mapped.Value.Port)^binary.BigEndian.Uint16(dst[start+4:])))
-				{
-					text := e.Mapped.Value.Ip.Data[:min(int(e.Mapped.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-				wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
-			case 36:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
-			case 37:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-			case 32802:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
-					dst = append(dst, text...)
-				}
-			case 32803:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = append(dst, 0)
-				if int(e.Address.Value.Family) >= 2 {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
-				}
-				dst = append(dst, byte(familyCodes[e.Address.Value.Family]))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Address.Value.Port))
-				{
-					text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
-					dst = append(dst, text...)
-				}
-			case 32808:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
-				took1 = true
-				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
-			case 32809:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			case 32810:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
-			default:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Text.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.text", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Integrity.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.integrity", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Error.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.error", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Unknown.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Mapped.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.mapped", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Priority.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.priority", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Tie.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.tie", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Value.Present {
-					return dst, wire.Error{Message: "FAILURE", Field: "attributes.value", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				{
-					text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]
-					dst = append(dst, text...)
-				}
+			var err wire.Error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "FAILURE"); err.Problem != 0 {
+				return dst, err
 			}
-		}
-		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-			return dst, wire.Error{Message: "FAILURE", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
-		}
-		{
-			n := len(dst) - sizeAt1 - 2
-			binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
-		}
-		for (len(dst)-start)%4 != 0 {
-			dst = append(dst, 0)
 		}
 	}
 	return dst, wire.Error{}
@@ -3560,6 +816,19 @@ var messageIDs = [...]uint16{
 	MessageIndication: 17,
 	MessageSuccess:    257,
 	MessageFailure:    273,
+}
+
+// attributesParts are the fields of a union, for errors.
+var attributesParts = [...]string{
+	"attributes.address",
+	"attributes.text",
+	"attributes.integrity",
+	"attributes.error",
+	"attributes.unknown",
+	"attributes.mapped",
+	"attributes.priority",
+	"attributes.tie",
+	"attributes.value",
 }
 
 // familyCodes are the numbers of Family on the wire.

@@ -28,6 +28,8 @@ type layout struct {
 	list    string                // as took, also in regions within an element
 	took    string                // when writing elements: the variable that notes that one took the rest
 	rounds  []round
+	elem    *types.Type // of a function that decodes or encodes an element, which is e
+	split   bool        // and long kinds of its union are functions
 }
 
 // round is a loop over the records of a list. It can become a function.
@@ -135,7 +137,7 @@ func (d *layout) inner(compose func()) []gotree.Stmt {
 
 // err composes an error value. It leaves out parts that are nil or 0.
 func (d *layout) err(field string, offset gotree.Expr, problem string, value, limit gotree.Expr) gotree.Expr {
-	elems := []gotree.Elem{gotree.Field("Message", gotree.Str(d.message))}
+	elems := []gotree.Elem{gotree.Field("Message", d.messageName())}
 	if field != "" {
 		elems = append(elems, gotree.Field("Field", gotree.Str(field)))
 	}
@@ -257,7 +259,7 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 			}
 			d.need("", len(it.Bytes))
 			d.t.P("if i := wire.Differs(b[$1:], $2); i >= 0 {\nreturn $3\n}", d.at, gotree.Str(it.Bytes),
-				literalError(d.message, d.at, it.Bytes))
+				literalError(d.messageName(), d.at, it.Bytes))
 			d.advance(len(it.Bytes))
 		case *model.WireSum:
 			d.sum(it)
@@ -547,7 +549,7 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 					return err
 				}
 				$1.Len, at = $6(n), end
-			}`, place, it.Base, it.Back, gotree.Str(d.message), gotree.Str(field), types.LenType(most))
+			}`, place, it.Base, it.Back, d.messageName(), gotree.Str(field), types.LenType(most))
 		return
 	}
 	code := d.inner(func() {
@@ -580,7 +582,7 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 				if n <= 0 {
 					return wire.BadEnded($4, $5, b, at, n, $3)
 				}
-				text, end := b[at:at+i], at+n`, gotree.Str(it.End), it.LoneLF, most, gotree.Str(d.message),
+				text, end := b[at:at+i], at+n`, gotree.Str(it.End), it.LoneLF, most, d.messageName(),
 				gotree.Str(field))
 		case it.Whole:
 			d.t.P("if len(b) < at+$1 {\nreturn $2\n}\nend := at + $1\ntext := b[at:end]", most,

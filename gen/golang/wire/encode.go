@@ -301,7 +301,7 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 		e.list = e.took
 		e.t.P("$1 := false", e.took)
 	}
-	from, to := 0, 0
+	from, to, call := 0, 0, false
 	code := e.inner(func() {
 		if it.Last {
 			e.t.P("if $1 {\nreturn dst, $2\n}", e.took, e.err(field, here, "Trailing",
@@ -314,7 +314,7 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 			e.t.P("if !$1.Present {\n$2\ncontinue\n}", one, padCode(it.RowBytes))
 		}
 		from = len(e.t.List)
-		e.encode(it.Items, e.row(t, one), e.g.Typ(t.Elem, "").Fields, field+".")
+		call = e.putElement(it.Items, t, one, field)
 		to = len(e.t.List)
 		if it.Until != nil {
 			v := gotree.X("wire.Unsigned(dst[begin:begin+$1], $2)", it.Until.Bits/8, it.Until.Little)
@@ -328,7 +328,7 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 			gotree.X("int64($1.Len)", place), gotree.Int(t.Cap)))
 	}
 	loop := &gotree.Range{Key: gotree.X("i"), X: over, Body: code}
-	if t.Elem.Kind == model.KindRecord && it.Present == nil && !it.Last {
+	if !call && t.Elem.Kind == model.KindRecord && it.Present == nil && !it.Last {
 		e.rounds = append(e.rounds, round{loop: loop, field: field, elem: e.g.Typ(t.Elem, ""), of: one,
 			name: e.rowName(), depth: e.nested, from: from, to: to})
 	}

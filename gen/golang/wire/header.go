@@ -109,7 +109,7 @@ func (h *headReader) item(item model.WireItem) {
 		h.constant(it, h.number(it.Number, "value"), at)
 	case *model.WireLiteral:
 		h.b.P("if i := wire.Differs(b[$1:], $2); i >= 0 {\n$3\n}", h.at, gotree.Str(it.Bytes),
-			h.fail(literalError("", h.at, it.Bytes)))
+			h.fail(literalError(gotree.Str(""), h.at, it.Bytes)))
 	case *model.WireBits:
 		for _, part := range it.Parts {
 			v := ints.Cut(ints.Read(it.Number, h.at), ints.Type(it.Number), it.Bits, part)
@@ -153,24 +153,6 @@ func (h *headReader) number(n model.Number, name string) gotree.Expr {
 
 func (h *headReader) constant(it *model.WireConst, v, at gotree.Expr) {
 	h.b.P("if v := $1; v != $2 {\n$3\n}", v, ints.Const(it), h.fail(mismatch("", at, it.Value)))
-}
-
-func mismatch(message string, at gotree.Expr, want int64) gotree.Expr {
-	elems := []gotree.Elem{}
-	if message != "" {
-		elems = append(elems, gotree.Field("Message", gotree.Str(message)))
-	}
-	if n, ok := gotree.Number(at); !ok || n != 0 || message == "" {
-		elems = append(elems, gotree.Field("Offset", at))
-	}
-	return gotree.Struct(gotree.X("wire.Error"), append(elems, gotree.Field("Problem", gotree.X("wire.Mismatch")),
-		gotree.Field("Value", gotree.X("int64(v)")), gotree.Field("Limit", gotree.Int(want)))...)
-}
-
-// literalError composes the error of byte i of a constant text.
-func literalError(message string, at gotree.Expr, want string) gotree.Expr {
-	return gotree.X("wire.Error{Message: $1, Offset: $2 + i, Problem: wire.Mismatch, Value: int64(b[$2+i]), "+
-		"Limit: int64($3[i])}", gotree.Str(message), at, gotree.Str(want))
 }
 
 // kind composes the choice of the message by its type number.

@@ -41,7 +41,7 @@ func (d *layout) number(n model.Number, field string, plain bool, use func(v got
 
 // badVarint composes the error of a number of varying length, of which n tells what is wrong.
 func (d *layout) badVarint(field string) gotree.Expr {
-	return gotree.X("wire.BadVarint($1, $2, b, $3, n)", gotree.Str(d.message), gotree.Str(field), d.at)
+	return gotree.X("wire.BadVarint($1, $2, b, $3, n)", d.messageName(), gotree.Str(field), d.at)
 }
 
 // bits composes statements that read the items of a number.

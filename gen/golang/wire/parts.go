@@ -104,7 +104,7 @@ func (d *layout) choice(it *model.WireCase, of gotree.Expr, names []string, pref
 		for _, f := range b.Fields {
 			d.t.P("$1.Present = true", d.member(of, names, f))
 		}
-		d.decode(b.Items, of, names, prefix)
+		d.kind(b, of, func(f *layout) { f.decode(b.Items, of, names, prefix) }, d.decoder)
 	}))
 }
 
@@ -122,7 +122,7 @@ func (d *layout) open(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 		}
 		d.t.P("$1 := int($2.Len)\nif $1 == $3 {\nreturn $4\n}\n$2.Len++", i, place, t.Cap,
 			d.err(field, d.at, "Count", gotree.Int(t.Cap+1), gotree.Int(t.Cap)))
-		d.decode(it.Items, d.row(t, gotree.X("$1.Items[$2]", place, i)), d.g.Typ(t.Elem, "").Fields, field+".")
+		d.element(it.Items, t, gotree.X("$1.Items[$2]", place, i), field)
 	})
 	loop := &gotree.For{Body: code}
 	if it.ToEnd {
@@ -181,19 +181,10 @@ func (e *layout) putPart(it *model.WireIf, of gotree.Expr, names []string, prefi
 
 // putChoice appends the items that a tag says; fields of the other branches must not be there.
 func (e *layout) putChoice(it *model.WireCase, of gotree.Expr, names []string, prefix string) {
+	before, check := e.there(it, of, names, prefix)
+	e.t.Add(before...)
 	e.t.Add(e.cases(it, e.member(of, names, it.Tag), func(b model.WireBranch) {
-		for _, f := range it.Fields {
-			there := false
-			for _, x := range b.Fields {
-				there = there || x == f
-			}
-			place := gotree.X("$1.Present", e.member(of, names, f))
-			if there {
-				e.t.P("if !$1 {\nreturn dst, $2\n}", place, e.err(prefix+f.Name, here, "Range", nil, gotree.Int(1)))
-			} else {
-				e.t.P("if $1 {\nreturn dst, $2\n}", place, e.err(prefix+f.Name, here, "Range", gotree.Int(1), nil))
-			}
-		}
-		e.encode(b.Items, of, names, prefix)
+		e.t.Add(check(b)...)
+		e.kind(b, of, func(f *layout) { f.encode(b.Items, of, names, prefix) }, e.encoder)
 	}))
 }

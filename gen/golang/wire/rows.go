@@ -67,14 +67,15 @@ func (d *layout) rows(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 	if t.Kind != model.KindArray {
 		one, over = gotree.X("$1.Items[i]", place), gotree.X("$1.Items[:$1.Len]", place)
 	}
+	call := false
 	code := d.inner(func() {
 		if it.Present != nil {
 			d.t.P("if !$1.Present {\nat += $2\ncontinue\n}", one, it.RowBytes)
 		}
-		d.decode(it.Items, d.row(t, one), d.g.Typ(t.Elem, "").Fields, field+".")
+		call = d.element(it.Items, t, one, field)
 	})
 	loop := &gotree.Range{Key: gotree.X("i"), X: over, Body: code}
-	if t.Elem.Kind == model.KindRecord && it.Present == nil {
+	if !call && t.Elem.Kind == model.KindRecord && it.Present == nil {
 		d.rounds = append(d.rounds, round{loop: loop, field: field, elem: d.g.Typ(t.Elem, ""), of: one,
 			name: d.rowName(), depth: d.nested})
 	}

@@ -92,7 +92,7 @@ func (d *layout) literal(it *model.WireLiteral) {
 			return $3
 		} else if i == -2 {
 			return $4
-		}`, d.at, gotree.Str(it.Bytes), literalError(d.message, d.at, it.Bytes), short)
+		}`, d.at, gotree.Str(it.Bytes), literalError(d.messageName(), d.at, it.Bytes), short)
 	d.advance(len(it.Bytes))
 }
 
@@ -106,7 +106,7 @@ func (d *layout) word(it *model.WireWord, place gotree.Expr, field string) {
 			}
 			$5 = $6
 			at += n
-		}`, gotree.Str(it.End), d.g.wordTable(it.Field.Type), gotree.Str(d.message), gotree.Str(field), place,
+		}`, gotree.Str(it.End), d.g.wordTable(it.Field.Type), d.messageName(), gotree.Str(field), place,
 		gotree.Conv(d.g.Typ(it.Field.Type, "").X, gotree.X("i")))
 }
 

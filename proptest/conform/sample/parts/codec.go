@@ -294,125 +294,10 @@ func decodeAttributes(b []byte, m *AttributesMessage) wire.Error {
 			return wire.Error{Message: "ATTRIBUTES", Field: "list", Offset: at, Problem: wire.Count, Value: 6, Limit: 5}
 		}
 		m.List.Len++
-		e := &m.List.Items[i]
-		if len(b) < at+2 {
-			return wire.Error{Message: "ATTRIBUTES", Field: "list.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
 		{
-			v := binary.BigEndian.Uint16(b[at:])
-			switch v {
-			case 1, 2, 3:
-				e.Kind = Kind(v - 1)
-			case 9:
-				e.Kind = KindNothing
-			default:
-				return wire.Error{Message: "ATTRIBUTES", Field: "list.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-			}
-		}
-		at += 2
-		if len(b) < at+2 {
-			return wire.Error{Message: "ATTRIBUTES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		size1 := uint64(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if size1 > uint64(len(b)-at) {
-			return wire.Error{Message: "ATTRIBUTES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
-		}
-		{
-			b := b[:at+int(size1)]
-			switch e.Kind {
-			case KindName:
-				e.Name.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 20 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
-					}
-					e.Name.Value.Len = uint8(copy(e.Name.Value.Data[:], text))
-					at = end
-				}
-			case KindPoint:
-				e.Point.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "ATTRIBUTES", Field: "list.point.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				{
-					v := int8(b[at])
-					if v > 100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
-					}
-					if v < -100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
-					}
-					e.Point.Value.X = v
-				}
-				at++
-				if len(b) < at+2 {
-					return wire.Error{Message: "ATTRIBUTES", Field: "list.point.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				{
-					v := int16(binary.BigEndian.Uint16(b[at:]))
-					if v > 100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
-					}
-					if v < -100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
-					}
-					e.Point.Value.Y = int8(v)
-				}
-				at += 2
-			case KindBoth:
-				e.Name.Present = true
-				e.Point.Present = true
-				if len(b) < at+1 {
-					return wire.Error{Message: "ATTRIBUTES", Field: "list.point.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				{
-					v := int8(b[at])
-					if v > 100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
-					}
-					if v < -100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
-					}
-					e.Point.Value.Y = v
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "ATTRIBUTES", Field: "list.point.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				{
-					v := int8(b[at])
-					if v > 100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
-					}
-					if v < -100 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
-					}
-					e.Point.Value.X = v
-				}
-				at++
-				if len(b) < at+1 {
-					return wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-				}
-				count1xxx := uint64(b[at])
-				at++
-				{
-					if count1xxx > uint64(len(b)-at) {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xxx, 1<<32))}
-					}
-					end := at + int(count1xxx)
-					text := b[at:end]
-					if len(text) > 20 {
-						return wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
-					}
-					e.Name.Value.Len = uint8(copy(e.Name.Value.Data[:], text))
-					at = end
-				}
-			case KindNothing:
-			}
-			if len(b) > at {
-				return wire.Error{Message: "ATTRIBUTES", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			var err wire.Error
+			if at, err = decodeAttribute(b, at, &m.List.Items[i], "ATTRIBUTES"); err.Problem != 0 {
+				return err
 			}
 		}
 	}
@@ -422,73 +307,208 @@ func decodeAttributes(b []byte, m *AttributesMessage) wire.Error {
 	return wire.Error{}
 }
 
+// decodeAttribute decodes an element of list. It returns the offset behind it.
+func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.Error) {
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "list.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		v := binary.BigEndian.Uint16(b[at:])
+		switch v {
+		case 1, 2, 3:
+			e.Kind = Kind(v - 1)
+		case 9:
+			e.Kind = KindNothing
+		default:
+			return at, wire.Error{Message: message, Field: "list.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+	}
+	at += 2
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
+	at += 2
+	if size1 > uint64(len(b)-at) {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+	}
+	{
+		b := b[:at+int(size1)]
+		switch e.Kind {
+		case KindName:
+			e.Name.Present = true
+			{
+				text, end := b[at:], len(b)
+				if len(text) > 20 {
+					return at, wire.Error{Message: message, Field: "list.name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+				}
+				e.Name.Value.Len = uint8(copy(e.Name.Value.Data[:], text))
+				at = end
+			}
+		case KindPoint:
+			e.Point.Present = true
+			if len(b) < at+1 {
+				return at, wire.Error{Message: message, Field: "list.point.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			{
+				v := int8(b[at])
+				if v > 100 {
+					return at, wire.Error{Message: message, Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
+				}
+				if v < -100 {
+					return at, wire.Error{Message: message, Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
+				}
+				e.Point.Value.X = v
+			}
+			at++
+			if len(b) < at+2 {
+				return at, wire.Error{Message: message, Field: "list.point.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			}
+			{
+				v := int16(binary.BigEndian.Uint16(b[at:]))
+				if v > 100 {
+					return at, wire.Error{Message: message, Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
+				}
+				if v < -100 {
+					return at, wire.Error{Message: message, Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
+				}
+				e.Point.Value.Y = int8(v)
+			}
+			at += 2
+		case KindBoth:
+			e.Name.Present = true
+			e.Point.Present = true
+			if len(b) < at+1 {
+				return at, wire.Error{Message: message, Field: "list.point.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			{
+				v := int8(b[at])
+				if v > 100 {
+					return at, wire.Error{Message: message, Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
+				}
+				if v < -100 {
+					return at, wire.Error{Message: message, Field: "list.point.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
+				}
+				e.Point.Value.Y = v
+			}
+			at++
+			if len(b) < at+1 {
+				return at, wire.Error{Message: message, Field: "list.point.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			{
+				v := int8(b[at])
+				if v > 100 {
+					return at, wire.Error{Message: message, Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
+				}
+				if v < -100 {
+					return at, wire.Error{Message: message, Field: "list.point.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
+				}
+				e.Point.Value.X = v
+			}
+			at++
+			if len(b) < at+1 {
+				return at, wire.Error{Message: message, Field: "list.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			}
+			count1xxx := uint64(b[at])
+			at++
+			{
+				if count1xxx > uint64(len(b)-at) {
+					return at, wire.Error{Message: message, Field: "list.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xxx, 1<<32))}
+				}
+				end := at + int(count1xxx)
+				text := b[at:end]
+				if len(text) > 20 {
+					return at, wire.Error{Message: message, Field: "list.name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+				}
+				e.Name.Value.Len = uint8(copy(e.Name.Value.Data[:], text))
+				at = end
+			}
+		case KindNothing:
+		}
+		if len(b) > at {
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+		}
+	}
+	return at, wire.Error{}
+}
+
 func encodeAttributes(dst []byte, start int, m *AttributesMessage) ([]byte, wire.Error) {
 	if int(m.List.Len) > 5 {
 		return dst, wire.Error{Message: "ATTRIBUTES", Field: "list", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.List.Len), Limit: 5}
 	}
 	for i := range m.List.Items[:min(int(m.List.Len), 5)] {
-		e := &m.List.Items[i]
-		if int(e.Kind) >= 4 {
-			return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 3}
-		}
-		dst = binary.BigEndian.AppendUint16(dst, uint16(kindCodes[e.Kind]))
-		sizeAt1 := len(dst)
-		dst = append(dst, 0, 0)
 		{
-			switch e.Kind {
-			case KindName:
-				if !e.Name.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Point.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Name.Value.Data[:min(int(e.Name.Value.Len), 20)]
-					dst = append(dst, text...)
-				}
-			case KindPoint:
-				if e.Name.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Point.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				dst = append(dst, byte(e.Point.Value.X))
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Point.Value.Y))
-			case KindBoth:
-				if !e.Name.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if !e.Point.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				dst = append(dst, byte(e.Point.Value.Y))
-				dst = append(dst, byte(e.Point.Value.X))
-				if int(e.Name.Value.Len) > 20 {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Value.Len), Limit: 20}
-				}
-				dst = append(dst, byte(e.Name.Value.Len))
-				{
-					text := e.Name.Value.Data[:min(int(e.Name.Value.Len), 20)]
-					dst = append(dst, text...)
-				}
-			case KindNothing:
-				if e.Name.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Point.Present {
-					return dst, wire.Error{Message: "ATTRIBUTES", Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
+			var err wire.Error
+			if dst, err = encodeAttribute(dst, start, &m.List.Items[i], "ATTRIBUTES"); err.Problem != 0 {
+				return dst, err
 			}
 		}
-		if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-			return dst, wire.Error{Message: "ATTRIBUTES", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+	}
+	return dst, wire.Error{}
+}
+
+// encodeAttribute appends an element of list.
+func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+	if int(e.Kind) >= 4 {
+		return dst, wire.Error{Message: message, Field: "list.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 3}
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(kindCodes[e.Kind]))
+	sizeAt1 := len(dst)
+	dst = append(dst, 0, 0)
+	{
+		switch e.Kind {
+		case KindName:
+			if !e.Name.Present {
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if e.Point.Present {
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			{
+				text := e.Name.Value.Data[:min(int(e.Name.Value.Len), 20)]
+				dst = append(dst, text...)
+			}
+		case KindPoint:
+			if e.Name.Present {
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if !e.Point.Present {
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			dst = append(dst, byte(e.Point.Value.X))
+			dst = binary.BigEndian.AppendUint16(dst, uint16(e.Point.Value.Y))
+		case KindBoth:
+			if !e.Name.Present {
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if !e.Point.Present {
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			dst = append(dst, byte(e.Point.Value.Y))
+			dst = append(dst, byte(e.Point.Value.X))
+			if int(e.Name.Value.Len) > 20 {
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Value.Len), Limit: 20}
+			}
+			dst = append(dst, byte(e.Name.Value.Len))
+			{
+				text := e.Name.Value.Data[:min(int(e.Name.Value.Len), 20)]
+				dst = append(dst, text...)
+			}
+		case KindNothing:
+			if e.Name.Present {
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.Point.Present {
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
 		}
-		{
-			n := len(dst) - sizeAt1 - 2
-			binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
-		}
+	}
+	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
+		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+	}
+	{
+		n := len(dst) - sizeAt1 - 2
+		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
 	}
 	return dst, wire.Error{}
 }
@@ -1498,70 +1518,11 @@ func decodeFrames(b []byte, m *FramesMessage) wire.Error {
 				return wire.Error{Message: "FRAMES", Field: "frames", Offset: at, Problem: wire.Count, Value: 10, Limit: 9}
 			}
 			m.Frames.Len++
-			e := &m.Frames.Items[i]
 			{
-				v, n := wire.QUIC(b[at:], false)
-				if n <= 0 {
-					return wire.BadVarint("FRAMES", "frames.kind", b, at, n)
+				var err wire.Error
+				if at, err = decodeFrame(b, at, &m.Frames.Items[i], "FRAMES"); err.Problem != 0 {
+					return err
 				}
-				if v > 4294967295 {
-					return wire.Error{Message: "FRAMES", Field: "frames.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 4294967295}
-				}
-				e.Kind = uint32(v)
-				at += n
-			}
-			switch e.Kind {
-			case 0:
-				e.More.Present = true
-				{
-					n := wire.Run(b[at:], 0)
-					if n > 20 {
-						return wire.Error{Message: "FRAMES", Field: "frames.more", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 20}
-					}
-					e.More.Value = uint8(n)
-					at += n
-				}
-			case 1:
-			case 2:
-				e.Data.Present = true
-				var count1xx uint64
-				{
-					v, n := wire.QUIC(b[at:], false)
-					if n <= 0 {
-						return wire.BadVarint("FRAMES", "frames.data", b, at, n)
-					}
-					count1xx = v
-					at += n
-				}
-				{
-					if count1xx > uint64(len(b)-at) {
-						return wire.Error{Message: "FRAMES", Field: "frames.data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
-					}
-					end := at + int(count1xx)
-					text := b[at:end]
-					if len(text) > 30 {
-						return wire.Error{Message: "FRAMES", Field: "frames.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 30}
-					}
-					e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
-					at = end
-				}
-			case 70000:
-				e.Data.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 30 {
-						return wire.Error{Message: "FRAMES", Field: "frames.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 30}
-					}
-					e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
-					at = end
-				}
-			default:
-				e.Number.Present = true
-				if len(b) < at+2 {
-					return wire.Error{Message: "FRAMES", Field: "frames.number", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.Number.Value = binary.BigEndian.Uint16(b[at:])
-				at += 2
 			}
 		}
 	}
@@ -1574,6 +1535,75 @@ func decodeFrames(b []byte, m *FramesMessage) wire.Error {
 		return wire.Error{Message: "FRAMES", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
+}
+
+// decodeFrame decodes an element of frames. It returns the offset behind it.
+func decodeFrame(b []byte, at int, e *Frame, message string) (int, wire.Error) {
+	{
+		v, n := wire.QUIC(b[at:], false)
+		if n <= 0 {
+			return at, wire.BadVarint(message, "frames.kind", b, at, n)
+		}
+		if v > 4294967295 {
+			return at, wire.Error{Message: message, Field: "frames.kind", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 4294967295}
+		}
+		e.Kind = uint32(v)
+		at += n
+	}
+	switch e.Kind {
+	case 0:
+		e.More.Present = true
+		{
+			n := wire.Run(b[at:], 0)
+			if n > 20 {
+				return at, wire.Error{Message: message, Field: "frames.more", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 20}
+			}
+			e.More.Value = uint8(n)
+			at += n
+		}
+	case 1:
+	case 2:
+		e.Data.Present = true
+		var count1xx uint64
+		{
+			v, n := wire.QUIC(b[at:], false)
+			if n <= 0 {
+				return at, wire.BadVarint(message, "frames.data", b, at, n)
+			}
+			count1xx = v
+			at += n
+		}
+		{
+			if count1xx > uint64(len(b)-at) {
+				return at, wire.Error{Message: message, Field: "frames.data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
+			}
+			end := at + int(count1xx)
+			text := b[at:end]
+			if len(text) > 30 {
+				return at, wire.Error{Message: message, Field: "frames.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 30}
+			}
+			e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
+			at = end
+		}
+	case 70000:
+		e.Data.Present = true
+		{
+			text, end := b[at:], len(b)
+			if len(text) > 30 {
+				return at, wire.Error{Message: message, Field: "frames.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 30}
+			}
+			e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
+			at = end
+		}
+	default:
+		e.Number.Present = true
+		if len(b) < at+2 {
+			return at, wire.Error{Message: message, Field: "frames.number", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		e.Number.Value = binary.BigEndian.Uint16(b[at:])
+		at += 2
+	}
+	return at, wire.Error{}
 }
 
 func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) {
@@ -1763,79 +1793,89 @@ func decodeSums(b []byte, m *SumsMessage) wire.Error {
 			return wire.Error{Message: "SUMS", Field: "list", Offset: at, Problem: wire.Count, Value: 5, Limit: 4}
 		}
 		m.List.Len++
-		e := &m.List.Items[i]
-		since10 := at
-		if len(b) < at+1 {
-			return wire.Error{Message: "SUMS", Field: "list.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		e.Kind = b[at]
-		at++
-		if len(b) < at+1 {
-			return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		size2 := uint64(b[at])
-		at++
-		if size2 > uint64(len(b)-at) {
-			return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size2, 1<<32))}
-		}
 		{
-			b := b[:at+int(size2)]
-			switch e.Kind {
-			case 1:
-				e.Data.Present = true
-				{
-					text, end := b[at:], len(b)
-					if len(text) > 9 {
-						return wire.Error{Message: "SUMS", Field: "list.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 9}
-					}
-					e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
-					at = end
-				}
-			case 2:
-				e.N.Present = true
-				if len(b) < at+2 {
-					return wire.Error{Message: "SUMS", Field: "list.n", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-				}
-				e.N.Value = binary.BigEndian.Uint16(b[at:])
-				at += 2
-				if len(b) < at+4 {
-					return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					got := uint64(binary.BigEndian.Uint32(b[at:]))
-					if want := wire.CRC32C.Of(b[since10:at]); got != want {
-						return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
-					}
-				}
-				at += 4
-			case 3:
-				if len(b) < at+4 {
-					return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-				}
-				{
-					if n := int64(binary.BigEndian.Uint16(b[1:])) - 1; n != int64(at) {
-						return wire.Error{Message: "SUMS", Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
-					}
-					got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
-					if want := wire.CRC32.Of(b[0:since10]); got != want {
-						return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
-					}
-				}
-				at += 4
-			case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
+			var err wire.Error
+			if at, err = decodeSealed(b, at, &m.List.Items[i], "SUMS"); err.Problem != 0 {
+				return err
 			}
-			if len(b) > at {
-				return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
-			}
-		}
-		if over := (at - since10) % 2; over != 0 {
-			at = min(at+2-over, len(b))
 		}
 	}
 	if len(b) > at {
 		return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
+}
+
+// decodeSealed decodes an element of list. It returns the offset behind it.
+func decodeSealed(b []byte, at int, e *Sealed, message string) (int, wire.Error) {
+	since10 := at
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "list.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Kind = b[at]
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	size1 := uint64(b[at])
+	at++
+	if size1 > uint64(len(b)-at) {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+	}
+	{
+		b := b[:at+int(size1)]
+		switch e.Kind {
+		case 1:
+			e.Data.Present = true
+			{
+				text, end := b[at:], len(b)
+				if len(text) > 9 {
+					return at, wire.Error{Message: message, Field: "list.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 9}
+				}
+				e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
+				at = end
+			}
+		case 2:
+			e.N.Present = true
+			if len(b) < at+2 {
+				return at, wire.Error{Message: message, Field: "list.n", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			}
+			e.N.Value = binary.BigEndian.Uint16(b[at:])
+			at += 2
+			if len(b) < at+4 {
+				return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+			}
+			{
+				got := uint64(binary.BigEndian.Uint32(b[at:]))
+				if want := wire.CRC32C.Of(b[since10:at]); got != want {
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+				}
+			}
+			at += 4
+		case 3:
+			if len(b) < at+4 {
+				return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+			}
+			{
+				if n := int64(binary.BigEndian.Uint16(b[1:])) - 1; n != int64(at) {
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at + 4, Problem: wire.Trailing, Value: n - int64(at)}
+				}
+				got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
+				if want := wire.CRC32.Of(b[0:since10]); got != want {
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+				}
+			}
+			at += 4
+		case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
+		}
+		if len(b) > at {
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+		}
+	}
+	if over := (at - since10) % 2; over != 0 {
+		at = min(at+2-over, len(b))
+	}
+	return at, wire.Error{}
 }
 
 func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, wire.Error) {
@@ -1868,62 +1908,71 @@ func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, wire.Error) {
 		if took1 {
 			return dst, wire.Error{Message: "SUMS", Field: "list", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.List.Len) - i)}
 		}
-		e := &m.List.Items[i]
-		since10 := len(dst) - start
-		dst = append(dst, e.Kind)
-		sizeAt2 := len(dst)
-		dst = append(dst, 0)
 		{
-			switch e.Kind {
-			case 1:
-				if !e.Data.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.N.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 9)]
-					dst = append(dst, text...)
-				}
-			case 2:
-				if e.Data.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.N.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				dst = binary.BigEndian.AppendUint16(dst, uint16(e.N.Value))
-				dst = binary.BigEndian.AppendUint32(dst, uint32(wire.CRC32C.Of(dst[start+since10:len(dst)])))
-			case 3:
-				if e.Data.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.N.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				binary.BigEndian.PutUint16(dst[start+1:], uint16(len(dst)-start+1))
-				took1 = true
-				dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
-			case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
-				if e.Data.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.N.Present {
-					return dst, wire.Error{Message: "SUMS", Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
+			var err wire.Error
+			if dst, err = encodeSealed(dst, start, &m.List.Items[i], "SUMS"); err.Problem != 0 {
+				return dst, err
 			}
 		}
-		if n := len(dst) - sizeAt2 - 1; uint64(n) > 255 {
-			return dst, wire.Error{Message: "SUMS", Offset: sizeAt2 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+	}
+	return dst, wire.Error{}
+}
+
+// encodeSealed appends an element of list.
+func encodeSealed(dst []byte, start int, e *Sealed, message string) ([]byte, wire.Error) {
+	since10 := len(dst) - start
+	dst = append(dst, e.Kind)
+	sizeAt1 := len(dst)
+	dst = append(dst, 0)
+	{
+		switch e.Kind {
+		case 1:
+			if !e.Data.Present {
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if e.N.Present {
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			{
+				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 9)]
+				dst = append(dst, text...)
+			}
+		case 2:
+			if e.Data.Present {
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if !e.N.Present {
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			dst = binary.BigEndian.AppendUint16(dst, uint16(e.N.Value))
+			dst = binary.BigEndian.AppendUint32(dst, uint32(wire.CRC32C.Of(dst[start+since10:len(dst)])))
+		case 3:
+			if e.Data.Present {
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.N.Present {
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			binary.BigEndian.PutUint16(dst[start+1:], uint16(len(dst)-start+1))
+			dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
+		case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
+			if e.Data.Present {
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.N.Present {
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
 		}
-		{
-			n := len(dst) - sizeAt2 - 1
-			dst[sizeAt2] = byte(n)
-		}
-		for (len(dst)-start-since10)%2 != 0 {
-			dst = append(dst, 0)
-		}
+	}
+	if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
+		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+	}
+	{
+		n := len(dst) - sizeAt1 - 1
+		dst[sizeAt1] = byte(n)
+	}
+	for (len(dst)-start-since10)%2 != 0 {
+		dst = append(dst, 0)
 	}
 	return dst, wire.Error{}
 }

@@ -1,0 +1,236 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
+	"github.com/parley-go/parley/gen/golang/lines"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// File holds the codecs of all messages, both ways, with the errors that
+// package interp documents.
+func (g *Codec) File() *jen.File {
+	f := g.Gen.File(g.O.Package)
+	w := g.P.Wire
+	f.Comment("// maxFrame is the largest frame in bytes.")
+	f.Const().Id("maxFrame").Op("=").Lit(w.Max)
+	if w.Lines {
+		g.funcs = lines.Functions(g.Gen)
+	} else {
+		if w.Self {
+			g.selfDecode()
+		} else {
+			g.frameHead()
+			g.decodeMessage()
+		}
+		g.funcs = append(g.funcs, g.later...)
+		g.appendMessageCode()
+		for i, m := range g.P.Messages {
+			g.decodeBody(m, g.Messages[i])
+			g.funcs, g.behind = append(g.funcs, g.behind...), nil
+			g.encodeBody(m, g.Messages[i])
+			g.funcs, g.behind = append(g.funcs, g.behind...), nil
+		}
+		g.shape()
+	}
+	for _, fn := range g.funcs {
+		f.Line()
+		f.Add(fn.Code())
+		if fn.Name == "readHeader" && len(g.tail) > 0 && g.tail[0].name == "leastFrame" {
+			g.tail[0].write(f)
+			g.tail = g.tail[1:]
+		}
+	}
+	for _, t := range g.tail {
+		t.write(f)
+	}
+	return f
+}
+
+func (g *Codec) decodeMessage() {
+	w := g.P.Wire
+	to, pass := []gotree.Param{}, []gotree.Expr{}
+	if g.P.Directed() {
+		to, pass = []gotree.Param{{Name: "to", Type: gotree.X("string")}}, []gotree.Expr{gotree.X("to")}
+		g.add(gotree.F(`// DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
+func DecodeMessage(b []byte, m *Message) error { return DecodeMessageTo("", b, m) }`))
+		g.add(gotree.F(`// DecodeMessageTo decodes one whole frame that a role receives into m. The error is a wire.Error; m is of no use
+// then. The frame is not kept, and nothing is allocated unless there is an error.
+func DecodeMessageTo(to string, b []byte, m *Message) error {
+	if e := decode(to, b, m); e.Problem != 0 {
+		return e
+	}
+	return nil
+}`))
+	} else {
+		g.add(gotree.F(`// DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
+// not kept, and nothing is allocated unless there is an error.
+func DecodeMessage(b []byte, m *Message) error {
+	if e := decode(b, m); e.Problem != 0 {
+		return e
+	}
+	return nil
+}`))
+	}
+	name := "decode"
+	if at, little := checksumAt(w); at >= 0 {
+		name = "decodeItems"
+		g.add(gotree.F(`func decode(_ $3, b []byte, m *Message) wire.Error {
+	if e := decodeItems($4, b, m); e.Problem != 0 {
+		return e
+	}
+	if got, want := $1, wire.Checksum(b, $2); got != want {
+		return wire.Error{Message: m.Kind.String(), Offset: $2, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+	}
+	return wire.Error{}
+}`, ints.Read(model.Number{Bits: 32, Little: little}, gotree.Int(at)), at, to, pass))
+	}
+	kinds := &gotree.Switch{Tag: gotree.X("kind")}
+	for i, m := range g.P.Messages {
+		alike := g.P.Alike(m)
+		switch {
+		case len(alike) > 1 && alike[0] == m:
+			args := []gotree.Expr{gotree.X("m")}
+			if w.Varies {
+				args = []gotree.Expr{gotree.X("body"), gotree.X("m")}
+			}
+			if directed(alike) {
+				args = append(args, gotree.X("to"))
+			}
+			kinds.Cases = append(kinds.Cases, g.kindCase(i,
+				gotree.S("return $1(b, $2)", g.oneOf(alike), args)...))
+		case len(alike) == 1 && bodyCode(m):
+			args := g.fieldsOf(i)
+			if w.Varies {
+				args = append([]gotree.Expr{gotree.X("body")}, args...)
+			}
+			clear := []gotree.Stmt{}
+			if n := g.Messages[i]; n.Member != "" {
+				clear = gotree.S("m.$1 = $2{}", n.Member, n.Typ)
+			}
+			kinds.Cases = append(kinds.Cases, g.kindCase(i,
+				append(clear, gotree.S("return $1(b, $2)", g.Messages[i].Decode, args)...)...))
+		}
+	}
+	var rest gotree.Block
+	if len(kinds.Cases) > 0 {
+		rest.Add(kinds)
+	}
+	head, body := "kind, total, e := readHeader(b)", gotree.Int(w.HeaderLen)
+	if w.Varies {
+		head, body = "kind, total, body, e := readHeader(b)", gotree.X("body")
+	}
+	if !w.Surplus {
+		rest.P(`if len(b) > $1 {
+				return wire.Error{Message: kind.String(), Offset: $1, Problem: wire.Trailing, Value: int64(len(b) - $1)}
+			}`, body)
+	}
+	incomplete := []gotree.Stmt{}
+	if w.Varies {
+		incomplete = gotree.S(`if total == 0 {
+			return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: int64(len(b) + 1)}
+		}`)
+		if !gotree.Uses(rest.List, "body") {
+			head = "kind, total, _, e := readHeader(b)"
+		}
+	}
+	if len(to) > 0 {
+		to[0].Name = gotree.Used(rest.List, "to")
+	}
+	g.add(gotree.F(`func $1(_ $6, b []byte, m *Message) wire.Error {
+	if len(b) < $2 {
+		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: $2}
+	}
+	$4
+	if e.Problem != 0 {
+		return e
+	}
+	$5
+	if len(b) < total {
+		return wire.Error{Message: kind.String(), Problem: wire.Short, Value: int64(len(b)), Limit: int64(total)}
+	}
+	if len(b) > total {
+		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
+	}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
+	$3
+	return e
+}`, name, w.HeaderLen, rest.List, gotree.S(head), incomplete, to))
+}
+
+// directed reports whether some of the messages do not reach every role.
+func directed(list []*model.Message) bool {
+	return slices.ContainsFunc(list, func(m *model.Message) bool { return m.From != "" })
+}
+
+// oneOf composes the function that tries messages which the header does not tell from each other, and
+// returns its name.
+func (g *Codec) oneOf(alike []*model.Message) string {
+	w := g.P.Wire
+	name := g.Top.Take("oneOf" + strings.TrimPrefix(g.Messages[alike[0].Index].Kind, "Message"))
+	var b gotree.Block
+	b.P("var worst wire.Error")
+	for _, m := range alike {
+		n := g.Messages[m.Index]
+		least := w.HeaderLen + model.LeastBody(w.HeaderLen, m.Layout)
+		args := g.fieldsOf(m.Index)
+		body := gotree.Expr(gotree.Int(w.HeaderLen))
+		if w.Varies {
+			args = append([]gotree.Expr{gotree.X("body")}, args...)
+			body = gotree.X("body")
+		}
+		read := gotree.S("e := wire.Error{}")
+		switch {
+		case bodyCode(m):
+			read = gotree.S("e := $1(b, $2)", n.Decode, args)
+		case !w.Surplus:
+			read = gotree.S(`e := wire.Error{}
+				if len(b) > $1 {
+					e = wire.Error{Message: $2, Offset: $1, Problem: wire.Trailing, Value: int64(len(b) - $1)}
+				}`, body, gotree.Str(m.Name))
+		}
+		try := gotree.S(`*m = Message{Kind: $1}
+			$2
+			if e.Problem == 0 {
+				return e
+			}
+			worst = wire.Farther(worst, e)`, n.Kind, read)
+		if least > w.HeaderLen {
+			try = gotree.S(`if len(b) < $1 {
+					worst = wire.Farther(worst, wire.Error{Message: $2, Problem: wire.Short, Value: int64(len(b)), Limit: $1})
+				} else {
+					$3
+				}`, least, gotree.Str(m.Name), try)
+		} else if m.From == "" || len(g.P.Roles) < 2 {
+			try = gotree.S("{\n$1\n}", try)
+		}
+		if m.From != "" && len(g.P.Roles) > 1 {
+			try = gotree.S("if to != $1 {\n$2\n}", gotree.Str(m.From), try)
+		}
+		b.Add(try...)
+	}
+	b.P(`if worst.Problem == 0 {
+			worst.Problem = wire.UnknownType
+		}
+		return worst`)
+	params := []gotree.Param{{Name: "b", Type: gotree.X("[]byte{}").(gotree.Composite).Type}}
+	if w.Varies {
+		params = append(params, gotree.Param{Name: gotree.Used(b.List, "body"), Type: gotree.X("int")})
+	}
+	params = append(params, gotree.Param{Name: "m", Type: gotree.X("*Message")})
+	if directed(alike) {
+		params = append(params, gotree.Param{Name: gotree.Used(b.List, "to"), Type: gotree.X("string")})
+	}
+	f := gotree.F("func $1(_ $2) wire.Error {\n$3\n}", name, params, b.List)
+	f.Doc = "// " + name + " tries the messages that the header does not tell apart, in their order."
+	g.later = append(g.later, f)
+	return name
+}

@@ -1,0 +1,233 @@
+package wire
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/parley-go/parley/gen/golang/base"
+	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
+	"github.com/parley-go/parley/gen/golang/types"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// The elements of many formats are tagged unions of many kinds, such as the attributes of STUN. Their
+// codec is a function that all messages share, and so is that of a kind where it would be long.
+
+// manyKinds is how many kinds a union has to have for that.
+const manyKinds = 4
+
+// manyOf reports whether items have a union of many kinds.
+func manyOf(items []model.WireItem) bool {
+	for _, item := range items {
+		switch it := item.(type) {
+		case *model.WireCase:
+			if len(it.Branches) >= manyKinds {
+				return true
+			}
+		case *model.WireSized:
+			if manyOf(it.Items) {
+				return true
+			}
+		case *model.WireIf:
+			if manyOf(it.Items) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// function returns a layout for a function of its own, whose element is e.
+func (d *layout) function(elem *types.Type, split bool) *layout {
+	return &layout{g: d.g, t: &gotree.Block{}, message: d.message, at: gotree.X("at"),
+		counts: map[*model.Field]string{}, nested: 1, took: d.took, begins: d.begins, elem: elem, split: split}
+}
+
+// composed calls compose with a layout for a function, and once more with one that makes functions of
+// long kinds if the function gets too long. It returns nil if the statements need a variable around them.
+func (d *layout) composed(elem *types.Type, compose func(f *layout)) *layout {
+	f := d.function(elem, false)
+	compose(f)
+	if gotree.Lines(f.t.List) > base.Longest-10 {
+		f = d.function(elem, true)
+		compose(f)
+	}
+	if d.needs(f.t.List) {
+		return nil
+	}
+	return f
+}
+
+// needs reports whether statements use a variable of those around them.
+func (d *layout) needs(list []gotree.Stmt) bool {
+	if d.took != "" && gotree.Uses(list, d.took) {
+		return true
+	}
+	for _, begin := range d.begins {
+		for _, x := range begin {
+			if n, ok := x.(gotree.Name); ok && gotree.Uses(list, n.Name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// sharing adds a function, unless there is one that does the same. It returns the name.
+func (g *Codec) sharing(name string, f *gotree.Func, doc string) string {
+	for _, old := range g.shared {
+		if gotree.Alike(old, f) {
+			return old.Name
+		}
+	}
+	f.Name = g.Top.Take(name)
+	f.Doc = base.Comment(f.Name, doc)
+	g.shared = append(g.shared, f)
+	g.behind = append(g.behind, f)
+	return f.Name
+}
+
+// decoder adds a function that decodes into e. It returns the statements that call it.
+func (d *layout) decoder(f *layout, name, doc string, one gotree.Expr) []gotree.Stmt {
+	fn := d.g.sharing("decode"+name, gotree.F(`func x(b []byte, at int, e *$1, message string) (int, wire.Error) {
+			$2
+			return at, wire.Error{}
+		}`, f.elem.X, gotree.Returning(f.t.List, gotree.X("at"))), "decodes "+doc+". It returns the offset behind it.")
+	return gotree.S("var err wire.Error\nif at, err = $1(b, at, $2, $3); err.Problem != 0 {\nreturn err\n}", fn, one,
+		d.messageName())
+}
+
+// encoder adds a function that appends e.
+func (d *layout) encoder(f *layout, name, doc string, one gotree.Expr) []gotree.Stmt {
+	code := ints.Merged(f.t.List)
+	fn := d.g.sharing("encode"+name, gotree.F(`func x(dst []byte, $1 int, e *$2, message string) ([]byte, wire.Error) {
+			$3
+			return dst, wire.Error{}
+		}`, gotree.Used(code, "start"), f.elem.X, code), "appends "+doc+".")
+	return gotree.S("var err wire.Error\nif dst, err = $1(dst, start, $2, $3); err.Problem != 0 {\nreturn dst, err\n}",
+		fn, one, d.messageName())
+}
+
+// messageName composes the name of the message for errors.
+func (d *layout) messageName() gotree.Expr {
+	if d.elem != nil {
+		return gotree.X("message")
+	}
+	return gotree.Str(d.message)
+}
+
+// element composes the decoding of an element of a list. It reports whether that is a call.
+func (d *layout) element(items []model.WireItem, t *model.Type, one gotree.Expr, field string) bool {
+	elem := d.g.Typ(t.Elem, "")
+	if t.Elem.Kind == model.KindRecord && manyOf(items) {
+		f := d.composed(elem, func(f *layout) { f.decode(items, gotree.X("e"), elem.Fields, field+".") })
+		if f != nil {
+			d.t.Add(&gotree.Braces{Body: d.decoder(f, elem.Name, "an element of "+field, gotree.X("&$1", one))})
+			return true
+		}
+	}
+	d.decode(items, d.row(t, one), elem.Fields, field+".")
+	return false
+}
+
+// putElement composes the encoding of an element. It reports whether that is a call.
+func (e *layout) putElement(items []model.WireItem, t *model.Type, one gotree.Expr, field string) bool {
+	elem := e.g.Typ(t.Elem, "")
+	if t.Elem.Kind == model.KindRecord && manyOf(items) {
+		f := e.composed(elem, func(f *layout) { f.encode(items, gotree.X("e"), elem.Fields, field+".") })
+		if f != nil {
+			e.t.Add(&gotree.Braces{Body: e.encoder(f, elem.Name, "an element of "+field, gotree.X("&$1", one))})
+			return true
+		}
+	}
+	e.encode(items, e.row(t, one), elem.Fields, field+".")
+	return false
+}
+
+// longKind is how many lines the codec of a kind has to have to become a function.
+const longKind = 8
+
+// kind composes a branch of a union: its statements, or a call of a function that has them.
+func (d *layout) kind(b model.WireBranch, of gotree.Expr, compose func(f *layout),
+	call func(f *layout, name, doc string, one gotree.Expr) []gotree.Stmt) {
+	if d.split && gotree.Equal(of, gotree.X("e")) && len(b.Fields) > 0 {
+		f := d.function(d.elem, true)
+		compose(f)
+		if gotree.Lines(f.t.List) >= longKind && !d.needs(f.t.List) {
+			d.t.Add(call(f, d.elem.Name+base.GoName(b.Fields[0].Name), b.Fields[0].Name, of)...)
+			return
+		}
+	}
+	compose(d)
+}
+
+// there composes what a union's fields must be in each of its kinds: those of the kind are there, and
+// no others. before stands in front of all kinds.
+func (e *layout) there(it *model.WireCase, of gotree.Expr, names []string, prefix string) (before []gotree.Stmt,
+	in func(b model.WireBranch) []gotree.Stmt) {
+	wanted := func(b model.WireBranch, f *model.Field) bool {
+		for _, x := range b.Fields {
+			if x == f {
+				return true
+			}
+		}
+		return false
+	}
+	if len(it.Fields) < manyKinds || len(it.Fields) > 64 {
+		return nil, func(b model.WireBranch) (out []gotree.Stmt) {
+			for _, f := range it.Fields {
+				place := gotree.X("$1.Present", e.member(of, names, f))
+				if wanted(b, f) {
+					out = append(out, gotree.S("if !$1 {\nreturn dst, $2\n}", place,
+						e.err(prefix+f.Name, here, "Range", nil, gotree.Int(1)))...)
+				} else {
+					out = append(out, gotree.S("if $1 {\nreturn dst, $2\n}", place,
+						e.err(prefix+f.Name, here, "Range", gotree.Int(1), nil))...)
+				}
+			}
+			return out
+		}
+	}
+	var full []string
+	var flags []gotree.Expr
+	for _, f := range it.Fields {
+		full = append(full, prefix+f.Name)
+		flags = append(flags, gotree.X("$1.Present", e.member(of, names, f)))
+	}
+	there := fmt.Sprintf("there%d", e.nested)
+	parts := e.g.partNames(full)
+	before = gotree.S("$1 := $2", there, gotree.X("wire.Flags($1)", flags))
+	return before, func(b model.WireBranch) []gotree.Stmt {
+		want := uint64(0)
+		for i, f := range it.Fields {
+			if wanted(b, f) {
+				want |= 1 << i
+			}
+		}
+		return gotree.S("if $1 != $2 {\nreturn dst, wire.Misplaced($3, $4[:], $1, $2, $5)\n}", gotree.X(there),
+			gotree.Int(want), e.messageName(), parts, here)
+	}
+}
+
+// partNames returns the name of a table of fields' names.
+func (g *Codec) partNames(full []string) string {
+	key := strings.Join(full, " ")
+	if g.parts == nil {
+		g.parts = map[string]string{}
+	}
+	if name := g.parts[key]; name != "" {
+		return name
+	}
+	list := strings.Split(full[0], ".")
+	name := g.Top.Take(base.Unexported(base.GoName(strings.Join(list[:len(list)-1], "_") + "_parts")))
+	g.parts[key] = name
+	elems := make([]gotree.Expr, len(full))
+	for i, s := range full {
+		elems[i] = gotree.Str(s)
+	}
+	typ := gotree.Array{Len: gotree.Name{Name: "..."}, Elem: gotree.Name{Name: "string"}}
+	g.tail = append(g.tail, table{base.Comment(name, "are the fields of a union, for errors."), name,
+		gotree.Composite{Type: typ, Elems: gotree.Elems(elems...), Lines: true}})
+	return name
+}
