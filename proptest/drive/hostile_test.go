@@ -26,10 +26,11 @@ func (s *setting) silent(i, j int) bool { return s.hostile(j) || s.link(i, j).Da
 // forgeries are the messages of hostile instances, by receiver and sender, in words.
 type forgeries map[[2]int][]string
 
-// forgeriesOf lists what the hostile instances of a check can send.
+// forgeriesOf lists what the hostile instances of a check can send. A text that has no place in a frame cannot
+// be sent.
 func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
 	strs := &interp.Strings{}
-	list, hostile := forgeries{}, stage.NewHostile(p, c, strs)
+	list, hostile, wired := forgeries{}, stage.NewHostile(p, c, strs), model.WithDefaultWire(p)
 	for _, h := range c.Instances {
 		for _, to := range c.Instances {
 			if !h.IsHostile() || to.IsHostile() {
@@ -40,6 +41,9 @@ func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
 				return nil, err
 			}
 			for _, f := range all {
+				if _, err := interp.AppendFrame(wired, strs, nil, wired.Messages[f.Message.Index], f.Slots); err.Problem != 0 {
+					continue
+				}
 				text := interp.AppendMessage(nil, strs, f.Message, f.Slots)
 				list[[2]int{to.Index, h.Index}] = append(list[[2]int{to.Index, h.Index}], string(text))
 			}
