@@ -31,7 +31,10 @@ func TestFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	written := 0
-	for _, f := range files {
+	for i, f := range files {
+		if !race.Some(i, 9) {
+			continue
+		}
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)

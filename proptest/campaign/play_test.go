@@ -101,7 +101,7 @@ func TestShipped(t *testing.T) {
 		}
 	}
 	t.Logf("%d checks, %d violations that they expect shown, %d not", checks, shown, missed)
-	if checks < race.Draws(30, 150) || shown < race.Draws(4, 40) {
+	if checks < race.Draws(30, 120) || shown < race.Draws(4, 20) {
 		t.Error("too few")
 	}
 }

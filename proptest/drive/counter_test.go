@@ -81,7 +81,7 @@ func TestCounterexamples(t *testing.T) {
 		}
 	}
 	t.Logf("%d runs were done again, %d of them with hostile instances; not done: %v", done, strange, skipped)
-	if done < race.Draws(6, 50) || strange < race.Draws(1, 5) {
+	if done < race.Draws(6, 25) || strange < race.Draws(1, 2) {
 		t.Errorf("only %d runs were done again, %d of them with hostile instances", done, strange)
 	}
 }
