@@ -62,7 +62,7 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 		for i := range f.Restart {
 			f.Restart[i] = most
 		}
-		if f.CrashAll == 0 && slices.Max(f.Crash) == 0 {
+		if f.CrashAll == 0 && !slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 }) {
 			r.restarts(f, n.Entry("restart"), c)
 		}
 	} else {
