@@ -41,7 +41,8 @@ func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
 				return nil, err
 			}
 			for _, f := range all {
-				if _, err := interp.AppendFrame(wired, strs, nil, wired.Messages[f.Message.Index], f.Slots); err.Problem != 0 {
+				m := wired.Messages[f.Message.Index]
+				if _, err := interp.AppendFrame(wired, strs, nil, m, f.Slots); err.Problem != 0 {
 					continue
 				}
 				text := interp.AppendMessage(nil, strs, f.Message, f.Slots)
