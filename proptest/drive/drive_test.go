@@ -144,6 +144,7 @@ func TestRandom(t *testing.T) {
 // TestFaultsDrawn checks that the random runs contain each fault of a network, and all that hostile
 // instances do.
 func TestFaultsDrawn(t *testing.T) {
+	race.SkipShort(t, "TestRandom logs which of them it has drawn")
 	var sum total
 	for n := range 1000 {
 		o, err := plans.Example(n).carryOut(t, 0)
@@ -179,6 +180,9 @@ func TestPlants(t *testing.T) {
 		"what is refused closes no link":      world.RefusalIsDropped,
 	} {
 		t.Run(name, func(t *testing.T) {
+			if plant == world.PartitionSpares {
+				race.SkipShort(t, "it takes some 700 runs; a partition that leaks is found at once")
+			}
 			for n := range 1000 {
 				if _, err := plans.Example(n).carryOut(t, plant); err != nil {
 					t.Logf("run %d: %.300s", n, err)

@@ -67,6 +67,7 @@ func Run(t *testing.T, root string) {
 				env.Setenv("BIN", filepath.Dir(path))
 			}
 			env.Setenv("REPOSITORY", filepath.Dir(specs))
+			env.Setenv("GOGC", "400") // commands end soon
 			for i, v := range goEnv() {
 				env.Setenv(goVars[i], v)
 			}
