@@ -7,7 +7,8 @@ var machineCodes = []Info{
 			"`up`, `lost`, `part.report` and `part.finished`.",
 		Example: "roles:\n  peer:\n    states:\n      busy: {HELO: ignore}\n"},
 	{Code: "FSM051", Title: "unknown state",
-		Text:    "`goto`, `initial`, `in` and `except` name states of the same role.",
+		Text: "`goto`, `resume`, `initial`, `in` and `except` name states of the same role. `initial` of a state " +
+			"with states of its own names one of these; `resume` names a state that has some.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {goto: doen}\n"},
 	{Code: "FSM052", Title: "event mentioned twice",
 		Text: "A state says twice what it does with an event, or two common entries do. Several " +
@@ -39,7 +40,8 @@ var machineCodes = []Info{
 	{Code: "FSM059", Title: "keys that do not go together",
 		Text: "`to` belongs to `send` or `close`, `then` and `else` to `if`, `do` to `each` or to a branch; " +
 			"a branch holds either direct statements or " +
-			"`do`; a common entry has either `in` or `except`; only a message, `up` and `lost` have a sender.",
+			"`do`; a branch has either `goto` or `resume`; `initial` of a state belongs to its `states`, and such a state is " +
+			"not `final`; a common entry has either `in` or `except`; only a message, `up` and `lost` have a sender.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: HELLO, do: [{set: " +
 			"{total: 1}}], goto: done}\n"},
 	{Code: "FSM078", Title: "routine that calls itself",

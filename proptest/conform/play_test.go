@@ -3,9 +3,11 @@ package conform
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/parley-go/parley/proptest/conform/sample/dns"
+	"github.com/parley-go/parley/proptest/conform/sample/gne"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/play"
 )
@@ -53,5 +55,18 @@ func TestPlayDatagrams(t *testing.T) {
 	cancel()
 	if err := server.Wait(); !errors.Is(err, context.Canceled) {
 		t.Errorf("the context has ended: %v", err)
+	}
+}
+
+// TestPlayHasOneLink: a protocol with several channels needs a link for each, which a session has not.
+func TestPlayHasOneLink(t *testing.T) {
+	l, err := play.Listen("tcp", "127.0.0.1:0", play.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	_, err = play.Dial(t.Context(), "tcp", l.Addr().String(), gne.NewClientRunner(), nil, play.Options{})
+	if err == nil || !strings.Contains(err.Error(), "gne has several channels") {
+		t.Error(err)
 	}
 }

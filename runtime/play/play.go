@@ -63,7 +63,7 @@ type Session[R fsm.Runner] struct {
 
 // Dial connects to a peer over tcp or udp (tcp4, udp6 and so on) at host:port, and runs the machine until
 // it has ended, the link is lost, or ctx ends. Over UDP it returns at once, whether somebody is there or
-// not. It is an error if the protocol needs more than the network promises.
+// not. It is an error if the protocol needs more than the network promises, or has several channels.
 func Dial[R fsm.Runner](ctx context.Context, network, address string, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
 	switch {
@@ -168,6 +168,10 @@ func Accept[R fsm.Runner](ctx context.Context, l *Listener, r R, h Handlers[R], 
 // start runs a machine on a link, which belongs to the session from now on.
 func start[R fsm.Runner](ctx context.Context, link transport.Link, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
+	if info := r.Info(); len(info.Channels) > 0 {
+		return nil, errors.Join(fmt.Errorf("play: a session has one link, and %s has several channels: "+
+			"give its links to a driver, with Attach and AttachOn", info.Protocol), link.Abort())
+	}
 	s := &Session[R]{ended: make(chan struct{})}
 	opts := driver.Options[R]{StopAtFinal: true, Instance: o.Name, Logger: o.Logger,
 		HandshakeLimit: max(o.Handshake, 0), IdleLimit: o.Idle}

@@ -82,7 +82,12 @@ func (ro *Role) initials() {
 			continue
 		}
 		if c.node.Get("states").Get(in.Text) == nil {
-			ro.Unknown("FSM051", in, "state", c.node.Get("states").Keys())
+			if ro.isState(in.Text) {
+				ro.Errorf("FSM051", in.Span(), "%s is not one of the states of %s", diag.Quote(in.Text), diag.Quote(c.Name)).
+					With("it begins in " + diag.QuoteAll(c.node.Get("states").Keys()))
+			} else {
+				ro.Unknown("FSM051", in, "state", c.node.Get("states").Keys())
+			}
 			continue
 		}
 		c.first, _ = ro.stateOf(in)
@@ -136,6 +141,15 @@ func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // index returns the number of a state among those of the composite one.
 func (c *composite) index(st *model.State) int { return slices.Index(c.States, st) }
+
+// isState reports whether the role has a state of that name.
+func (ro *Role) isState(name string) bool {
+	switch ro.Values[name].(type) {
+	case *model.State, *model.Composite:
+		return true
+	}
+	return false
+}
 
 func (ro *Role) compositeOf(name string) *composite {
 	for _, c := range ro.composites {
@@ -224,8 +238,10 @@ func (w *stmts) leaving(x way) (out []model.Stmt) {
 	for _, c := range x.leave {
 		out = append(out, w.action("leave", c.Name, c.node.Get("exit"))...)
 		if c.last != nil {
-			out = append(out, &model.Set{StmtBase: model.StmtBase{Span: c.Span}, Var: c.last,
-				Value: w.Literal(c.last.Type, int64(c.index(x.from)), c.Span)})
+			set := &model.Set{StmtBase: model.StmtBase{Span: c.Span}, Var: c.last,
+				Value: w.Literal(c.last.Type, int64(c.index(x.from)), c.Span)}
+			set.Calls = []*model.RoutineCall{{Name: "leave" + title(c.Name), Action: true}}
+			out = append(out, set)
 		}
 	}
 	return out
