@@ -40,7 +40,8 @@ var machineCodes = []Info{
 	{Code: "FSM059", Title: "keys that do not go together",
 		Text: "`to` belongs to `send` or `close`, `then` and `else` to `if`, `do` to `each` or to a branch; " +
 			"a branch holds either direct statements or " +
-			"`do`; a branch has either `goto` or `resume`; `initial` of a state belongs to its `states`, and such a state is " +
+			"`do`; a branch has either `goto` or `resume`; `initial` of a state belongs to its " +
+			"`states`, and such a state is " +
 			"not `final`; a common entry has either `in` or `except`; only a message, `up` and `lost` have a sender.",
 		Example: "roles:\n  peer:\n    states:\n      busy:\n        HELLO: {send: HELLO, do: [{set: " +
 			"{total: 1}}], goto: done}\n"},

@@ -49,7 +49,8 @@ var textCodes = []Info{
 			"Words of the language, such as `none` or `in`, are no names.",
 		Example: "types: {2nd: 0..3}\n"},
 	{Code: "FSM011", Title: "name is taken by the language",
-		Text: "`doc`, `entry`, `exit`, `final`, `initial`, `states`, `ignore`, `defer` and `forward` are keys of every state and cannot " +
+		Text: "`doc`, `entry`, `exit`, `final`, `initial`, `states`, `ignore`, `defer` and `forward` " +
+			"are keys of every state and cannot " +
 			"be events; `finished` cannot be a report; the " +
 			"names of built-in claims cannot be claims.",
 		Example: "roles:\n  peer:\n    commands: {entry: {}}\n"},

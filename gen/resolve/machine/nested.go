@@ -82,9 +82,9 @@ func (ro *Role) initials() {
 			continue
 		}
 		if c.node.Get("states").Get(in.Text) == nil {
-			if ro.isState(in.Text) {
-				ro.Errorf("FSM051", in.Span(), "%s is not one of the states of %s", diag.Quote(in.Text), diag.Quote(c.Name)).
-					With("it begins in " + diag.QuoteAll(c.node.Get("states").Keys()))
+			if what, _ := convert.ValueKind(ro.Values[in.Text]); what == "state" {
+				ro.Errorf("FSM051", in.Span(), "%s is not one of the states of %s", diag.Quote(in.Text),
+					diag.Quote(c.Name)).With("it begins in " + diag.QuoteAll(c.node.Get("states").Keys()))
 			} else {
 				ro.Unknown("FSM051", in, "state", c.node.Get("states").Keys())
 			}
@@ -141,15 +141,6 @@ func title(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 // index returns the number of a state among those of the composite one.
 func (c *composite) index(st *model.State) int { return slices.Index(c.States, st) }
-
-// isState reports whether the role has a state of that name.
-func (ro *Role) isState(name string) bool {
-	switch ro.Values[name].(type) {
-	case *model.State, *model.Composite:
-		return true
-	}
-	return false
-}
 
 func (ro *Role) compositeOf(name string) *composite {
 	for _, c := range ro.composites {

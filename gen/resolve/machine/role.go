@@ -118,10 +118,7 @@ func (ro *Role) stateNames() []string {
 	for i, s := range ro.Machine.States {
 		names[i] = s.Name
 	}
-	for _, c := range ro.composites {
-		names = append(names, c.Name)
-	}
-	return names
+	return append(names, ro.compositeNames()...)
 }
 
 // state finds a state by name.

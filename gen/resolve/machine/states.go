@@ -343,9 +343,9 @@ func (ro *Role) branch(st *model.State, h *model.Handler, b *ast.Node, m mention
 	r := b.Get("resume")
 	if r != nil {
 		if c = ro.compositeOf(r.Text); c == nil {
-			if ro.isState(r.Text) {
-				ro.Errorf("FSM051", r.Span(), "%s has no states of its own, so there is none to resume", diag.Quote(r.Text)).
-					With("write `goto: " + r.Text + "`")
+			if what, _ := convert.ValueKind(ro.Values[r.Text]); what == "state" {
+				ro.Errorf("FSM051", r.Span(), "%s has no states of its own, so there is none to resume",
+					diag.Quote(r.Text)).With("write `goto: " + r.Text + "`")
 			} else {
 				ro.Unknown("FSM051", r, "state with states of its own", ro.compositeNames())
 			}
