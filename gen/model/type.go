@@ -1,6 +1,9 @@
 package model
 
-import "github.com/parley-go/parley/gen/diag"
+import (
+	"github.com/parley-go/parley/gen/diag"
+	"slices"
+)
 
 // TypeKind is the kind of a type.
 type TypeKind uint8
@@ -153,6 +156,12 @@ func (t *Type) Count() int64 {
 		return 1 << min(t.Elem.Count(), 40)
 	}
 	return 1
+}
+
+// HasText reports whether a value of the type has a text or bytes in it. It may be called on nil.
+func (t *Type) HasText() bool {
+	return t != nil && (t.Kind == KindBytes || t.Elem.HasText() ||
+		slices.ContainsFunc(t.Fields, func(f *Field) bool { return f.Type.HasText() }))
 }
 
 // Same reports whether values of t and u can be assigned to each other without

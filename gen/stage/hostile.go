@@ -305,7 +305,7 @@ func (f *forger) only(format string, args ...any) {
 
 // values lists values of a type: all of them, if they are few.
 func (f *forger) values(t *model.Type) [][]int64 {
-	if t.Count() <= allOf && (len(f.texts) == 0 || !hasText(t)) {
+	if t.Count() <= allOf && (len(f.texts) == 0 || !t.HasText()) {
 		return every(t)
 	}
 	switch t.Kind {
@@ -339,12 +339,6 @@ func (f *forger) values(t *model.Type) [][]int64 {
 		return out
 	}
 	return f.scalar(t)
-}
-
-// hasText reports whether a part of a type is a text or bytes.
-func hasText(t *model.Type) bool {
-	return t != nil && (t.Kind == model.KindBytes || hasText(t.Elem) ||
-		slices.ContainsFunc(t.Fields, func(x *model.Field) bool { return hasText(x.Type) }))
 }
 
 // named lists the texts of a domain, and beside them those that machines name.

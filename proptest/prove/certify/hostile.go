@@ -42,7 +42,7 @@ func beyondHostile(c *model.Check) string {
 			continue
 		}
 		for _, f := range ev.Message.Fields {
-			if holdsText(f.Type) {
+			if f.Type.HasText() {
 				return fmt.Sprintf("proofs are not made for a check in which a hostile instance sends texts: %s of %s",
 					f.Name, ev.Message.Name)
 			}
@@ -54,12 +54,6 @@ func beyondHostile(c *model.Check) string {
 		}
 	}
 	return ""
-}
-
-// holdsText reports whether a value of a type has texts, of which a domain has only some.
-func holdsText(t *model.Type) bool {
-	return t != nil && (t.Kind == model.KindBytes || holdsText(t.Elem) ||
-		slices.ContainsFunc(t.Fields, func(f *model.Field) bool { return holdsText(f.Type) }))
 }
 
 // whole reports whether the search tries all values of a type.
