@@ -12,7 +12,6 @@ import (
 func build(m *model.Machine, o Options) *diagram {
 	o = o.withDefaults(m)
 	f := fold(m, o)
-	framed := !o.flat
 	d := &diagram{name: m.Name, doc: oneLine(m.Doc), initial: -1}
 	if d.doc == "" {
 		d.doc = oneLine(o.Subtitle)
@@ -36,7 +35,7 @@ func build(m *model.Machine, o Options) *diagram {
 	}
 	for _, s := range m.States {
 		b := stateBox(s, byState[s], o)
-		if framed {
+		if !o.flat {
 			b.in = d.frame(s.In)
 		} else if s.In != nil {
 			b.name += " (in " + s.In.Name + ")"
@@ -93,8 +92,7 @@ func (d *diagram) inside(m *model.Machine, f *frame, o Options) {
 	var moving, staying []*model.Transition
 	var ignored, deferred []string
 	for _, t := range m.Transitions {
-		if t.By != f.of || seen[t.Span] && t.Resumes == nil || t.Resumes != nil && t.To != t.Resumes.States[0] ||
-			t.Resumes != nil && seen[t.Span] {
+		if t.By != f.of || seen[t.Span] || t.Resumes != nil && t.To != t.Resumes.States[0] {
 			continue
 		}
 		seen[t.Span] = true
@@ -137,15 +135,15 @@ func own(handlers []*model.Handler, s *model.State, o Options) (list []*model.Tr
 
 // inFrames calls open and shut around what is in each frame, and box for each state, in an order in
 // which frames can be written one inside the other.
-func (d *diagram) inFrames(in *frame, open func(n int, f *frame), box func(n int, b box), shut func()) {
+func (d *diagram) inFrames(in *frame, open func(f *frame), box func(n int, b box), shut func()) {
 	for i, b := range d.boxes {
 		if b.in == in {
 			box(i, b)
 		}
 	}
-	for n, f := range d.frames {
+	for _, f := range d.frames {
 		if f.in == in {
-			open(n, f)
+			open(f)
 			d.inFrames(f, open, box, shut)
 			shut()
 		}

@@ -35,9 +35,9 @@ func DOT(m *model.Machine, o Options) string {
 		w.f("\t\tstart [shape=circle, style=filled, fillcolor=\"#222222\", label=\"\", width=0.14, " +
 			"height=0.14, tooltip=\"start\"];\n")
 	}
-	d.inFrames(nil, func(n int, f *frame) {
+	d.inFrames(nil, func(f *frame) {
 		w.f("\t\tsubgraph cluster_%d {\n\t\tpencolor=\"#8a93a3\"; style=rounded; labelloc=t; "+
-			"labeljust=l; tooltip=%s;\n\t\tlabel=<<B>%s</B>%s>;\n", n, quote(f.tip), escape(f.name),
+			"labeljust=l; tooltip=%s;\n\t\tlabel=<<B>%s</B>%s>;\n", f.number, quote(f.tip), escape(f.name),
 			br+linesHTML(f.rows))
 	}, func(i int, b box) {
 		w.f("\t\ts%d [label=<%s>, tooltip=%s];\n", i, boxHTML(b), quote(b.tip))

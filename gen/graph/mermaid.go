@@ -15,11 +15,11 @@ func Mermaid(m *model.Machine, o Options) string {
 	b.WriteString("stateDiagram-v2\n")
 	indent := "    "
 	var rows []string // of frames
-	d.inFrames(nil, func(n int, f *frame) {
-		fmt.Fprintf(&b, "%sstate \"%s\" as c%d {\n", indent, mermaidText(f.name), n)
+	d.inFrames(nil, func(f *frame) {
+		fmt.Fprintf(&b, "%sstate \"%s\" as c%d {\n", indent, mermaidText(f.name), f.number)
 		indent += "    "
 		for _, r := range f.rows {
-			rows = append(rows, fmt.Sprintf("    c%d : %s\n", n, mermaidText(strings.TrimLeft(r.text(), " "))))
+			rows = append(rows, fmt.Sprintf("    c%d : %s\n", f.number, mermaidText(strings.TrimLeft(r.text(), " "))))
 		}
 	}, func(i int, s box) {
 		fmt.Fprintf(&b, "%sstate \"%s\" as s%d\n", indent, mermaidText(s.name), i)

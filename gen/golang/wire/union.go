@@ -2,6 +2,7 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/golang/base"
@@ -166,19 +167,11 @@ func (d *layout) kind(b model.WireBranch, of gotree.Expr, compose func(f *layout
 // no others. before stands in front of all kinds.
 func (e *layout) there(it *model.WireCase, of gotree.Expr, names []string, prefix string) (before []gotree.Stmt,
 	in func(b model.WireBranch) []gotree.Stmt) {
-	wanted := func(b model.WireBranch, f *model.Field) bool {
-		for _, x := range b.Fields {
-			if x == f {
-				return true
-			}
-		}
-		return false
-	}
 	if len(it.Fields) < manyKinds || len(it.Fields) > 64 {
 		return nil, func(b model.WireBranch) (out []gotree.Stmt) {
 			for _, f := range it.Fields {
 				place := gotree.X("$1.Present", e.member(of, names, f))
-				if wanted(b, f) {
+				if slices.Contains(b.Fields, f) {
 					out = append(out, gotree.S("if !$1 {\nreturn dst, $2\n}", place,
 						e.err(prefix+f.Name, here, "Range", nil, gotree.Int(1)))...)
 				} else {
@@ -201,7 +194,7 @@ func (e *layout) there(it *model.WireCase, of gotree.Expr, names []string, prefi
 	return before, func(b model.WireBranch) []gotree.Stmt {
 		want := uint64(0)
 		for i, f := range it.Fields {
-			if wanted(b, f) {
+			if slices.Contains(b.Fields, f) {
 				want |= 1 << i
 			}
 		}

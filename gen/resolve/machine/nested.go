@@ -152,9 +152,17 @@ func (ro *Role) compositeOf(name string) *composite {
 }
 
 // around lists the composite states that a state is in, innermost first.
-func (ro *Role) around(st *model.State) (list []*composite) {
-	for in := st.In; in != nil; in = in.In {
-		list = append(list, ro.compositeOf(in.Name))
+func (ro *Role) around(st *model.State) []*composite {
+	if st.In == nil {
+		return nil
+	}
+	return ro.compositeOf(st.In.Name).outwards()
+}
+
+// outwards lists a composite state and those around it; none for nil.
+func (c *composite) outwards() (list []*composite) {
+	for ; c != nil; c = c.in {
+		list = append(list, c)
 	}
 	return list
 }
@@ -194,8 +202,8 @@ type way struct {
 // anew where the machine is inside already.
 func (ro *Role) wayTo(from *model.State, owner *composite, to *model.State, target *composite) way {
 	keep := func(c *composite) bool { // stays, and is neither left nor come into
-		inOwner := owner == nil || c != owner && slices.Contains(ro.outside(owner), c)
-		inTarget := target == nil || c != target && slices.Contains(ro.outside(target), c)
+		inOwner := owner == nil || c != owner && slices.Contains(owner.in.outwards(), c)
+		inTarget := target == nil || c != target && slices.Contains(target.in.outwards(), c)
 		return inOwner && inTarget && slices.Contains(ro.around(from), c) && slices.Contains(ro.around(to), c)
 	}
 	w := way{from: from}
@@ -210,14 +218,6 @@ func (ro *Role) wayTo(from *model.State, owner *composite, to *model.State, targ
 		}
 	}
 	return w
-}
-
-// outside lists the composite states around another.
-func (ro *Role) outside(c *composite) (list []*composite) {
-	for c = c.in; c != nil; c = c.in {
-		list = append(list, c)
-	}
-	return list
 }
 
 // leaving writes out what is done before the statements of a branch that leaves states.
