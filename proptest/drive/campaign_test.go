@@ -17,7 +17,7 @@ import (
 )
 
 // TestCampaigns plays random runs of each shipped specification that has a generated package: of all
-// its checks if it plays many, of one in six otherwise. The
+// its checks if it plays many, of a third of them otherwise. The
 // generated machine repeats each different step that the interpreter takes in them.
 func TestCampaigns(t *testing.T) {
 	var files []string

@@ -26,7 +26,7 @@ func draws(otherwise int) int {
 	return otherwise
 }
 
-// allChecks reports whether a test takes all checks of the specifications, and not one in six.
+// allChecks reports whether a test takes all checks of the specifications, and not a sample.
 func allChecks() bool { return race.Long() || os.Getenv("PARLEY_DRAWS") != "" }
 
 // plan is a run that has not been carried out yet: its setting, and which of the possible things
