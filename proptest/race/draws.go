@@ -14,17 +14,25 @@ import (
 func Main(m *testing.M) int {
 	debug.SetGCPercent(400)
 	flag.Parse()
-	said := false
-	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "rapid.checks" })
-	if f := flag.Lookup("rapid.checks"); f != nil && !said {
-		switch {
-		case Enabled:
-			_ = f.Value.Set("10")
-		case !Long():
-			_ = f.Value.Set("30")
-		}
+	switch {
+	case Enabled:
+		unlessSaid("rapid.checks", "10")
+	case !Long():
+		unlessSaid("rapid.checks", "30")
+	}
+	if !Nightly() {
+		unlessSaid("rapid.seed", "1")
 	}
 	return m.Run()
+}
+
+// unlessSaid sets a flag, if the tests have it and the command line does not set it.
+func unlessSaid(name, value string) {
+	said := flag.Lookup(name) == nil
+	flag.Visit(func(f *flag.Flag) { said = said || f.Name == name })
+	if !said {
+		_ = flag.Set(name, value)
+	}
 }
 
 // Skip skips a test under the race detector, for searches that have no
