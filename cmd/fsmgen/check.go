@@ -271,7 +271,7 @@ func (o *checkFlags) progress(w *os.File, file string) func(explore.Progress) {
 		if p.Elapsed < told { // the next check has begun
 			told = 0
 		}
-		if p.Elapsed < told+2*time.Second {
+		if p.Elapsed < time.Second || told > 0 && p.Elapsed < told+2*time.Second {
 			return
 		}
 		told = p.Elapsed

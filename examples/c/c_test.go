@@ -21,6 +21,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/parley-go/parley/examples/internal/waits"
 )
 
 const header = "../../runtime/capi"
@@ -29,7 +31,7 @@ const header = "../../runtime/capi"
 var sanitizer = os.Getenv("PARLEY_SANITIZE")
 
 func TestMain(m *testing.M) {
-	code := m.Run()
+	code := waits.Main(m)
 	if folder != "" {
 		os.RemoveAll(folder)
 	}
@@ -102,7 +104,7 @@ func makeOnce(t testing.TB, name string, build func(file string) error) string {
 // goBuild builds a package of Go.
 func goBuild(t testing.TB, name, pkg string, args ...string) string {
 	return makeOnce(t, name, func(file string) error {
-		cmd := exec.Command("go", append(append([]string{"build"}, args...), "-o", file, pkg)...)
+		cmd := exec.Command("go", append(append([]string{"build", "-ldflags=-w"}, args...), "-o", file, pkg)...)
 		with := sanitizer
 		if len(args) == 0 {
 			with = "" // no library
@@ -199,6 +201,7 @@ func (s *started) ended() string {
 }
 
 func TestClientInC(t *testing.T) {
+	t.Parallel()
 	compiler(t)
 	for name, shared := range map[string]bool{"archive": false, "shared object": true} {
 		t.Run(name, func(t *testing.T) {
@@ -241,6 +244,7 @@ func TestClientSaysWhatIsWrong(t *testing.T) {
 
 // TestStartup: two programs in C find each other by broadcast and are in one game.
 func TestStartup(t *testing.T) {
+	t.Parallel()
 	compiler(t)
 	port, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 255, 255, 255)})
 	if err != nil {
@@ -265,6 +269,7 @@ func TestStartup(t *testing.T) {
 
 // TestMaster: a masterserver in C has many peers.
 func TestMaster(t *testing.T) {
+	t.Parallel()
 	compiler(t)
 	master := start(t, program(t, "client/master.c", archive(t)), "tcp:127.0.0.1:0")
 	address := master.until("listening on ")
@@ -299,6 +304,7 @@ func TestMaster(t *testing.T) {
 
 // TestFaults: wrong calls, and calls in unusual places, are answered.
 func TestFaults(t *testing.T) {
+	t.Parallel()
 	compiler(t)
 	faults := program(t, "testdata/faults.c", archive(t))
 	for _, name := range []string{"lengths", "missing", "twice", "nobody", "waiters", "forked"} {
@@ -314,6 +320,7 @@ func TestFaults(t *testing.T) {
 // TestServer: a server with a machine for each connection, and several threads at once. The library
 // has every role of the shipped protocols but those that only attack.
 func TestServer(t *testing.T) {
+	t.Parallel()
 	compiler(t)
 	out := command(t, program(t, "testdata/server.c", archive(t)))
 	names := strings.Fields(out)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/run"
 )
 
@@ -24,7 +25,7 @@ func TestChangesLeadToTheEnd(t *testing.T) {
 		{"setup/coded", "all", "none"}, {"setup/coded", "all", "auto"}, {"lockstep/coded", "inTime", "none"},
 		{"startup/documented", "two", "none"}, {"startup/documented", "two", "auto"},
 		{"masterserver/documented", "hostile", "none"},
-	} {
+	}[:race.Draws(4, 6)] {
 		p, ch := load(t, "../../specs/"+c.file+".yaml", c.check)
 		s, err := New(p, ch)
 		if err != nil {

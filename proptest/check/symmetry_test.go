@@ -157,7 +157,7 @@ func agrees(t *testing.T, s *System, most uint64) map[string]uint64 {
 // check that is not too large.
 func TestReducedAgrees(t *testing.T) {
 	race.Skip(t)
-	most := uint64(race.Draws(2500, 9000))
+	most := uint64(race.Draws(1200, 9000))
 	if os.Getenv("PARLEY_BIG") != "" {
 		most = 1 << 22
 	}
@@ -285,7 +285,7 @@ func TestSymmetryFound(t *testing.T) {
 			found := strings.Join(s.FindSymmetry(), "\n") + "\n"
 			if s.System.Symmetry != nil {
 				found += strings.Join(s.System.Symmetry.Names, "\n") + "\n"
-				most := uint64(race.Draws(300, 2000))
+				most := uint64(race.Draws(150, 2000))
 				if err := explore.CheckSymmetry(context.Background(), s.System, most); err != nil {
 					t.Error(err)
 				}

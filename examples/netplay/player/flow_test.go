@@ -57,6 +57,7 @@ func ships(t *testing.T, list string) []netplay.Ship {
 
 // Whole conversations of two sides, each with what it must come to.
 func TestFlows(t *testing.T) {
+	t.Parallel()
 	flows := []struct {
 		name                 string
 		server, client       string // scripts
@@ -152,6 +153,7 @@ func sameTeams(t *testing.T, a, b *netplay.Peer) {
 // Each side leaves in each state that a script can wait for; the other says
 // where it was, and both records are runs of the protocol.
 func TestQuits(t *testing.T) {
+	t.Parallel()
 	for state := netplay.StateInSetup; state < netplay.StateClosed; state++ {
 		if state == netplay.StateResetting || state == netplay.StateEndingBattle2 {
 			continue // over before anybody can look
@@ -204,6 +206,7 @@ func TestOutOfStep(t *testing.T) {
 // In auto mode two copies find out that they can check each other, and a
 // silent one is no reason to fail.
 func TestAuto(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, player.Config{Matches: 1}, player.Config{Matches: 1})
 	if a.err != nil || b.err != nil || a.res.Mode != player.Own || b.res.Checked != a.res.Checked ||
 		a.res.Checked == 0 {

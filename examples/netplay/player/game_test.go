@@ -72,6 +72,7 @@ func script(t *testing.T, text string) *player.Script {
 // A whole match with the game on either side, without a simulation: losses of
 // both sides that the script tells, game over, and a second match.
 func TestGame(t *testing.T) {
+	t.Parallel()
 	for _, server := range []bool{true, false} {
 		for _, delay := range []uint32{0, 2, 7} {
 			plan := refgame.Plan{Server: server, Fleet: []byte{orz, spathi}, Name: "The game", Seed: 99,
@@ -103,6 +104,7 @@ func TestGame(t *testing.T) {
 // This side leaves matches. What it edits afterwards arrives although the game
 // shows the player meanwhile that the match was left, and hears nothing.
 func TestLeavesGame(t *testing.T) {
+	t.Parallel()
 	plan := refgame.Plan{Fleet: []byte{orz, spathi}, Name: "The game",
 		Battles: []refgame.Battle{{OwnDies: true, After: 50}, {OwnDies: true, After: 50},
 			{OwnDies: true, After: 10}, {OwnDies: true, After: 10}}}
@@ -130,6 +132,7 @@ func TestLeavesGame(t *testing.T) {
 
 // Without a number of matches, the other side may leave in the setup, and nowhere else.
 func TestAnyNumber(t *testing.T) {
+	t.Parallel()
 	plan := refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, After: 5},
 		{OwnDies: true, After: 5}}}
 	cfg := player.Config{Checksums: player.Echo, Script: script(t, "died other\ndied other\ndied other")}
@@ -147,6 +150,7 @@ func TestAnyNumber(t *testing.T) {
 
 // A game that is too old is told so, and refuses one itself.
 func TestVersions(t *testing.T) {
+	t.Parallel()
 	a, _, err := against(t, player.Config{Minor: 6, Patch: 8, Matches: 1}, refgame.Plan{Server: true})
 	if err == nil || a.err == nil || !a.has("state init -> ") {
 		t.Errorf("%v, %v", a.err, err)
@@ -161,6 +165,7 @@ func TestVersions(t *testing.T) {
 
 // Without a script, who lost a ship is found out by who chooses the next one.
 func TestGameUnseenLosses(t *testing.T) {
+	t.Parallel()
 	plan := refgame.Plan{Server: true, Fleet: []byte{orz, spathi, shofixti}, Name: "The game", Delay: 2,
 		Battles: []refgame.Battle{{OwnDies: true, After: 40},
 			{OtherDies: true, After: 40, Special: []int{3, 7}}, {OtherDies: true, OwnDies: true, After: 30},
@@ -182,6 +187,7 @@ func TestGameUnseenLosses(t *testing.T) {
 // Both sides edit the same slots at the same time, waver and confirm again;
 // both end with equal fleets.
 func TestGameEdits(t *testing.T) {
+	t.Parallel()
 	for _, server := range []bool{true, false} {
 		plan := refgame.Plan{Server: server, Fleet: []byte{orz, spathi}, Name: "The game", Waver: true,
 			Before: []refgame.Edit{{Own: true, Slot: 3, Ship: 5}, {Own: false, Slot: 1, Ship: 6},
