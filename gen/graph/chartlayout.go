@@ -100,7 +100,7 @@ func (l *chartLayout) columns() {
 			}
 		}
 		for _, m := range s.Sends {
-			arrows = max(arrows, textWidth(m.Text, 11))
+			arrows = max(arrows, textWidth(m.Label(), 11))
 		}
 	}
 	x := 16 + texts[0]

@@ -28,7 +28,7 @@ func ChartMermaid(c *run.Chart) string {
 			b.WriteString("    loop for ever\n")
 		}
 		if f := byID[s.Lost]; f != nil {
-			fmt.Fprintf(&b, "    p%d-xp%d: %s (lost)\n", f.from, f.To, mermaidText(f.Text))
+			fmt.Fprintf(&b, "    p%d-xp%d: %s (lost)\n", f.from, f.To, mermaidText(f.Label()))
 		}
 		if s.Who < 0 {
 			for _, n := range s.Notes {
@@ -37,14 +37,14 @@ func ChartMermaid(c *run.Chart) string {
 			continue
 		}
 		if f := byID[s.Receives]; f != nil {
-			fmt.Fprintf(&b, "    p%d->>p%d: %s\n", f.from, f.To, mermaidText(f.Text))
+			fmt.Fprintf(&b, "    p%d->>p%d: %s\n", f.from, f.To, mermaidText(f.Label()))
 		}
 		if text := mermaidNote(i, s, byID); text != "" {
 			fmt.Fprintf(&b, "    note over p%d: %s\n", s.Who, text)
 		}
 		for _, m := range s.Sends {
 			if f := byID[m.ID]; f.underWay {
-				fmt.Fprintf(&b, "    p%d--)p%d: %s (under way)\n", f.from, f.To, mermaidText(f.Text))
+				fmt.Fprintf(&b, "    p%d--)p%d: %s (under way)\n", f.from, f.To, mermaidText(f.Label()))
 			}
 		}
 	}
@@ -64,7 +64,7 @@ func mermaidNote(i int, s run.ChartStep, byID map[int]*flight) string {
 	}
 	for _, m := range s.Sends {
 		if f := byID[m.ID]; len(f.received) > 0 && f.received[0] > i+1 || f.lost > i+1 {
-			parts = append(parts, "sends "+mermaidText(m.Text))
+			parts = append(parts, "sends "+mermaidText(m.Label()))
 		}
 	}
 	for _, n := range s.Notes {

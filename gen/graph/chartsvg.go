@@ -200,7 +200,7 @@ func (l *chartLayout) message(w *svg, f *flight, tip string) {
 	if f.crossings {
 		colour = crossColour
 	}
-	text := f.Text
+	text := f.Label()
 	for n, step := range f.received {
 		if n > 0 {
 			text += " (again)"
@@ -210,12 +210,12 @@ func (l *chartLayout) message(w *svg, f *flight, tip string) {
 	switch {
 	case f.lost >= 0:
 		x2, y2 := x1+(l.x[f.To]-x1)*0.62, l.y[f.lost]
-		l.arrow(w, x1, y1, x2, y2, style{badColour, dashed, f.Text, f.textAt()}, tip)
+		l.arrow(w, x1, y1, x2, y2, style{badColour, dashed, f.Label(), f.textAt()}, tip)
 		w.text(x2, y2+5, "middle", badColour, ` font-size="15" font-weight="bold"`, "✗")
 		w.text(x2, y2+19, "middle", badColour, ` font-size="10"`, "lost")
 	case f.underWay:
 		// A short one: drawn to the end of the chart, many of them would meet there.
-		text, way := f.Text+" (under way)", l.x[f.To]-x1
+		text, way := f.Label()+" (under way)", l.x[f.To]-x1
 		long := min(max(math.Abs(way)*0.55, textWidth(text, labelSize)+24), math.Abs(way)*0.85)
 		l.arrow(w, x1, y1, x1+math.Copysign(long, way), y1+underWayDrop, style{lineColour, dashed, text, 0.55}, tip)
 	}

@@ -131,11 +131,15 @@ func (w *world) refuses(i int) bool {
 
 // underWay says what there is in the channel of a step that looks for a message.
 func (w *world) underWay(s *run.Step) string {
-	k := w.Channel(s.From, s.Who)
+	k := w.ChannelOf(s)
 	if k < 0 {
 		return ""
 	}
 	var list []string
+	from, to := w.name(s.From), w.name(s.Who)
+	if s.Channel != "" {
+		to += " on " + s.Channel
+	}
 	for _, x := range w.now.Queues[k] {
 		if text := run.NewsText(x.News); text != "" {
 			list = append(list, text)
@@ -144,18 +148,17 @@ func (w *world) underWay(s *run.Step) string {
 		}
 	}
 	if len(list) == 0 {
-		return fmt.Sprintf("nothing is under way from %s to %s", w.name(s.From), w.name(s.Who))
+		return fmt.Sprintf("nothing is under way from %s to %s", from, to)
 	}
-	return fmt.Sprintf("from %s to %s there is no such message; under way are %s", w.name(s.From),
-		w.name(s.Who), strings.Join(list, ", "))
+	return fmt.Sprintf("from %s to %s there is no such message; under way are %s", from, to, strings.Join(list, ", "))
 }
 
 // tell prints what came of a move.
 func (w *world) tell(before *stage.Configuration, t *stage.Taken, mv stage.Move) {
 	line := func(format string, args ...any) { fmt.Fprintf(&w.out, format+"\n", args...) }
 	channel := func() (text, message string) {
-		c, x := &w.World.Rules.Channels[mv.Channel], before.Queues[mv.Channel][mv.At]
-		return w.name(c.From) + " -> " + w.name(c.To), x.Message + run.NewsText(x.News)
+		x := before.Queues[mv.Channel][mv.At]
+		return w.ChannelName(mv.Channel), x.Message + run.NewsText(x.News)
 	}
 	switch mv.Kind {
 	case between.MoveTick:

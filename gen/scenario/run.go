@@ -96,6 +96,9 @@ func (w *world) line(line string) error {
 	if err != nil {
 		return w.unknown(err)
 	}
+	if err := w.over(&step); err != nil {
+		return err
+	}
 	if w.exact || !w.plain(&step) {
 		for range times {
 			if err := w.exactly(&step); err != nil {
@@ -205,9 +208,6 @@ func (w *world) begin(name string) error {
 	for _, x := range w.check.Instances {
 		w.named = append(w.named, run.Instance{Name: x.Name, Hostile: x.Hostile != model.Honest})
 	}
-	if err := p.OneChannel("a scenario"); err != nil {
-		return err
-	}
 	if w.Stage, err = stage.New(p, w.check); err != nil {
 		return err
 	}
@@ -258,10 +258,10 @@ func (w *world) instance(name string) (int, error) {
 // onChannel does something with the oldest message of the channel of a step, so many times.
 func (w *world) onChannel(s *run.Step, times int, f func(channel int) error) error {
 	from, to := s.From, s.Who
-	k := w.Channel(from, to)
+	k := w.ChannelOf(s)
 	for range times {
 		if k < 0 || len(w.now.Queues[k]) == 0 {
-			return fmt.Errorf("nothing is under way from %s to %s", w.name(from), w.name(to))
+			return errors.New(w.underWay(s))
 		}
 		if w.now.Queues[k][0].News != between.NoNews {
 			return fmt.Errorf("%s has closed its link, and no message follows: say `%s lost`", w.name(from), w.name(to))
@@ -304,8 +304,7 @@ func (w *world) fault(s *run.Step) error {
 }
 
 func (w *world) drop(k int) error {
-	c := &w.World.Rules.Channels[k]
-	fmt.Fprintf(&w.out, "%s -> %s: %s is lost\n", w.name(c.From), w.name(c.To), w.now.Queues[k][0].Message)
+	fmt.Fprintf(&w.out, "%s: %s is lost\n", w.ChannelName(k), w.now.Queues[k][0].Message)
 	return w.do(stage.Move{Kind: between.MoveLose, Channel: k})
 }
 
@@ -345,9 +344,9 @@ func (w *world) event(i int, ev interp.Event) error {
 
 // bringer names an instance of which something is under way to another one, or NAME if there is none.
 func (w *world) bringer(to int) string {
-	for from := range w.check.Instances {
-		if k := w.Channel(from, to); from != to && k >= 0 && len(w.now.Queues[k]) > 0 {
-			return w.name(from)
+	for k, q := range w.now.Queues {
+		if c := &w.World.Rules.Channels[k]; c.To == to && len(q) > 0 {
+			return w.name(c.From)
 		}
 	}
 	return "NAME"
@@ -414,7 +413,7 @@ func (w *world) take(mv stage.Move, again bool) error {
 			return w.consume(mv)
 		case t.Fault == between.Overflow:
 			return fmt.Errorf("%v: a channel that it sends into is full: it holds %d messages", w.name(t.Who),
-				w.check.Channel.Capacity)
+				w.check.Channels()[t.Sends[t.Gone[len(t.Gone)-1]].Class].Capacity)
 		case t.Fault != between.NoFault:
 			return fmt.Errorf("%v: %s", w.what(mv), t.Why)
 		}
@@ -452,8 +451,7 @@ func (w *world) what(mv stage.Move) string {
 	switch mv.Kind {
 	case between.MoveDeliver, between.MoveLose, between.MoveCopy, between.MoveOvertake, between.MoveTail,
 		between.MoveSwallow:
-		c := &w.World.Rules.Channels[mv.Channel]
-		return fmt.Sprintf("%s -> %s", w.name(c.From), w.name(c.To))
+		return w.ChannelName(mv.Channel)
 	}
 	if mv.Who < 0 {
 		return mv.Kind.String()
@@ -604,8 +602,8 @@ func (w *world) show(name string) error {
 				list = append(list, x.Message)
 			}
 		}
-		if c := &w.World.Rules.Channels[k]; len(list) > 0 {
-			fmt.Fprintf(&w.out, "%s -> %s: %s\n", w.name(c.From), w.name(c.To), strings.Join(list, ", "))
+		if len(list) > 0 {
+			fmt.Fprintf(&w.out, "%s: %s\n", w.ChannelName(k), strings.Join(list, ", "))
 		}
 	}
 	return nil

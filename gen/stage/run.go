@@ -57,7 +57,7 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 		return mv, fmt.Errorf("a step is %q, which is nothing that the world does", x.Kind)
 	}
 	var queue []world.Item[string]
-	if mv.Channel = s.World.Rules.Channel(x.From, x.Who, s.class(x)); mv.Channel >= 0 {
+	if mv.Channel = s.ChannelOf(x); mv.Channel >= 0 {
 		queue = c.Queues[mv.Channel]
 	}
 	news := len(queue) > 0 && queue[0].News != world.NoNews
@@ -115,20 +115,19 @@ func (s *Stage) move(c *Configuration, x *run.Step) (mv Move, err error) {
 	return mv, nil
 }
 
-// class is that of the channel that a step is about: of its message, or of news of the link.
+// class is that of the channel that a step is about: the one that it names, that of its message, or that of news of
+// the link.
 func (s *Stage) class(x *run.Step) int {
 	if !s.protocol.Several() {
 		return 0
+	}
+	if k := slices.IndexFunc(s.protocol.Channels(), func(c model.Channel) bool { return c.Name == x.Channel }); k >= 0 {
+		return k
 	}
 	name, _, _ := strings.Cut(x.Event, "{")
 	for _, m := range s.protocol.Messages {
 		if m.Name == name {
 			return m.Channel
-		}
-	}
-	for k, ch := range s.protocol.Channels() {
-		if x.Kind == run.Swapped && strings.HasPrefix(x.Event, "over "+ch.Name+" ") {
-			return k
 		}
 	}
 	return s.World.Rules.NewsClass(x.From, x.Who)

@@ -11,6 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/world"
 )
 
@@ -99,7 +100,9 @@ func Sharing(p *model.Protocol, c *model.Check, strs *interp.Strings) (*Stage, e
 	}
 	for i, a := range s.Parties {
 		for k, b := range s.Parties[i+1:] {
-			rules.Links = append(rules.Links, link(i, i+1+k, a.Machine, b.Machine))
+			l := link(i, i+1+k, a.Machine, b.Machine)
+			l.Class, _ = newsClass(rules)
+			rules.Links = append(rules.Links, l)
 		}
 	}
 	return s, nil
@@ -127,8 +130,25 @@ func (s *Stage) Said(text string) (m *model.Message, slots []int64) {
 	return x.m, x.slots
 }
 
-// Channel is the index of the first channel between two instances, and the only one of most protocols.
-func (s *Stage) Channel(from, to int) int { return s.World.Rules.Channel(from, to, 0) }
+// Channel is the index of the channel between two instances in which news of their link travels, the only one of
+// most protocols; -1 if there is none.
+func (s *Stage) Channel(from, to int) int {
+	r := s.World.Rules
+	return r.Channel(from, to, r.NewsClass(from, to))
+}
+
+// ChannelOf is the index of the channel that a step of a run is about, -1 if there is none.
+func (s *Stage) ChannelOf(x *run.Step) int { return s.World.Rules.Channel(x.From, x.Who, s.class(x)) }
+
+// ChannelName is a channel in words: `a -> b`, or `a -> b (state)` if there are several.
+func (s *Stage) ChannelName(k int) string {
+	ch := &s.World.Rules.Channels[k]
+	text := s.Check.Instances[ch.From].Name + " -> " + s.Check.Instances[ch.To].Name
+	if s.protocol.Several() {
+		text += " (" + s.protocol.Channels()[ch.Class].Name + ")"
+	}
+	return text
+}
 
 // Tell is a message as the text by which machines know it.
 func (s *Stage) Tell(m *model.Message, slots []int64) string {

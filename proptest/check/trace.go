@@ -66,9 +66,6 @@ func (t *telling) step(x *explore.TraceStep) run.Step {
 		if x.At > 0 {
 			step.Event = fmt.Sprintf("messages %d and %d change places", x.At+1, x.At+2)
 		}
-		if s.Check.Several() {
-			step.Event = "over " + s.Check.Channels()[s.Rules.Channels[x.Channel].Class].Name + " " + step.Event
-		}
 		return step
 	}
 	if x.Proc >= len(s.Procs) {
@@ -94,6 +91,8 @@ func (t *telling) attack(x *explore.TraceStep, how, from int, msg, note []byte) 
 	switch how {
 	case codec.Sends:
 		step.Kind, step.Event = run.Message, t.sys.MessageText(msg)
+		m, _ := codec.UnpackMessage(t.sys.Protocol, msg)
+		step.Channel = t.sys.channelName(m.Channel)
 	case codec.Held:
 		step.Kind, step.Event = run.Offer, t.sys.MessageText(msg)
 	case codec.Closes:
@@ -120,7 +119,9 @@ func (t *telling) channel(x *explore.TraceStep, step *run.Step) {
 		return // the clock's
 	}
 	step.From = c.From
-	from := t.path(c.From, t.sys.Rules.Channels[x.Channel].Class)
+	class := t.sys.Rules.Channels[x.Channel].Class
+	from := t.path(c.From, class)
+	step.Channel = t.sys.channelName(class)
 	if x.Kind == explore.SwapStep {
 		step.At = x.At
 		t.flying.Swap(from, c.To, x.At)
@@ -135,6 +136,14 @@ func (t *telling) channel(x *explore.TraceStep, step *run.Step) {
 	if x.Kind != explore.DupStep {
 		t.flying.Take(from, c.To, at)
 	}
+}
+
+// channelName names the channels of a class, if there are several.
+func (s *System) channelName(class int) string {
+	if !s.Check.Several() {
+		return ""
+	}
+	return s.Check.Channels()[class].Name
 }
 
 // path stands for a sender among the messages under way, for each class of channels another one.
@@ -155,6 +164,7 @@ func (t *telling) event(x *explore.TraceStep, step *run.Step) {
 	step.Kind, step.Changes = eventKinds[ev.Event.Kind], t.changes(p, x)
 	switch ev.Event.Kind {
 	case model.EventUp, model.EventLost:
+		step.Channel = "" // it is of the pair
 		if step.From = ev.Sender; ev.Event.Kind == model.EventLost && x.Kind == explore.LocalStep {
 			step.Kind = run.Break
 		}
@@ -342,7 +352,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			msg := codec.PackMessage(e.Message, e.Slots)
 			ch := s.Channel(p.Inst.Index, k, e.Message.Channel)
 			path := t.path(p.Inst.Index, e.Message.Channel)
-			sent := run.Sent{To: k, Text: s.MessageText(msg)}
+			sent := run.Sent{To: k, Text: s.MessageText(msg), Channel: s.channelName(e.Message.Channel)}
 			lost := func(why string) { step.Effects = append(step.Effects, run.LostAtOnce(why)) }
 			switch {
 			case x.Fault != nil || found(&room, ch, string(msg)):

@@ -47,6 +47,19 @@ type Link struct {
 	A, B      string
 	Untold    [2]bool
 	Datagrams bool
+	// Channel names the channel in which news of the link travels, if there are several.
+	Channel string
+}
+
+// Channel is one of several channels between each two machines. Its fields are as those of Options.
+type Channel struct {
+	Name      string
+	Capacity  int
+	Full      Full
+	Unordered bool
+	Lossless  bool
+	// Duplicates: a message may arrive more than once.
+	Duplicates bool
 }
 
 // Options describe the network between the machines of a run. They do not bound how often
@@ -57,7 +70,10 @@ type Options struct {
 	Full     Full
 	// Unordered channels deliver any of their messages. Others deliver the oldest.
 	Unordered bool
-	Links     []Link
+	// Channels are those of a protocol with several; then Capacity, Full, Unordered and Lossless say nothing. Which
+	// messages go over which the machines know.
+	Channels []Channel
+	Links    []Link
 	// Lossless channels lose messages only in a crash.
 	Lossless bool
 	// Atomic says that machines crash only between steps, and that what they sent before arrives.
@@ -82,6 +98,7 @@ type World struct {
 	nobody  string // which machine sent what to nobody in this step
 	torn    int    // Torn of the next move
 	watches []*watch
+	classes []string // the names of several channels
 }
 
 // New makes a world in which nothing has happened yet.
@@ -95,9 +112,6 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 			Crash: slices.Repeat([]int{often}, n), Restart: slices.Repeat([]int{often}, n),
 		}}
 	w := &World{t: t, between: world.World[value, letter]{Rules: rules}}
-	if o.Capacity == 0 {
-		o.Capacity = 1 << 30
-	}
 	for i, m := range machines {
 		p := &party{Machine: m, w: w, i: i}
 		w.parties, w.between.Machines = append(w.parties, p), append(w.between.Machines, p)
@@ -110,16 +124,17 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 			if i == j {
 				continue
 			}
-			ch := world.Channel{From: i, To: j, Capacity: o.Capacity, Full: o.Full,
-				Lossy: !o.Lossless, Duplicates: true, Overtakes: true}
-			if o.Unordered {
-				ch.Order = world.Any
-			}
-			rules.Channels = append(rules.Channels, ch)
+			rules.Channels = append(rules.Channels, o.between(i, j)...)
 		}
+	}
+	for _, c := range o.Channels {
+		w.classes = append(w.classes, c.Name)
 	}
 	for _, l := range o.Links {
 		link := world.Link{A: w.number(l.A), B: w.number(l.B), Untold: l.Untold, Datagrams: l.Datagrams}
+		if l.Channel != "" {
+			link.Class = w.class(l.Channel)
+		}
 		rules.Links = append(rules.Links, link)
 	}
 	for _, name := range o.Hostile {
@@ -131,6 +146,29 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 		w.begin(i)
 	}
 	return w
+}
+
+// between are the channels from one machine to another.
+func (o *Options) between(from, to int) (list []world.Channel) {
+	several := o.Channels
+	if len(several) == 0 {
+		several = []Channel{{Capacity: o.Capacity, Full: o.Full, Unordered: o.Unordered, Lossless: o.Lossless}}
+	}
+	for class, c := range several {
+		ch := world.Channel{From: from, To: to, Class: class, Capacity: c.Capacity, Full: c.Full, Lossy: !c.Lossless,
+			Duplicates: c.Duplicates}
+		if len(o.Channels) == 0 {
+			ch.Duplicates, ch.Overtakes = true, true
+		}
+		if c.Unordered {
+			ch.Order = world.Any
+		}
+		if c.Capacity == 0 {
+			ch.Capacity = 1 << 30
+		}
+		list = append(list, ch)
+	}
+	return list
 }
 
 // begin starts a machine that starts by itself. That does not count as a step of the run.
@@ -197,17 +235,17 @@ func (w *World) Heal() { w.t.Helper(); w.do("heal", move{Kind: world.MoveHeal}) 
 // Cutoff tells a machine that a partition cuts it off from others.
 func (w *World) Cutoff(name string) { w.t.Helper(); w.alone(world.MoveCutoff, name) }
 
-// Tail loses a message that its sender's crash, or a broken link, takes with it.
-func (w *World) Tail(from, to string) {
+// Tail loses a message that its sender's crash, or a broken link, takes with it. channel names one of several.
+func (w *World) Tail(from, to string, channel ...string) {
 	w.t.Helper()
-	w.do("tail", move{Kind: world.MoveTail, Channel: w.channel(from, to)})
+	w.do("tail", move{Kind: world.MoveTail, Channel: w.channel(from, to, channel)})
 }
 
 // News tells a receiver that the sender has closed the link, has crashed, or is back. News comes
-// after all messages that the sender sent before.
-func (w *World) News(from, to string) {
+// after all messages that the sender sent before in its channel, which channel names if there are several.
+func (w *World) News(from, to string, channel ...string) {
 	w.t.Helper()
-	k := w.channel(from, to)
+	k := w.channel(from, to, channel)
 	if q := w.now.Queues[k]; len(q) == 0 || q[0].News == world.NoNews {
 		w.impossible("no news of the link is under way from %s to %s", from, to)
 	}
@@ -237,7 +275,7 @@ func (w *World) Drop(from, to, text string, at int) {
 func (w *World) Swallow(from, to, text string, at int) {
 	w.t.Helper()
 	kind := world.MoveSwallow
-	if w.between.Rules.Channels[w.channel(from, to)].Lossy { // losses have no bound here
+	if w.between.Rules.Channels[w.over(from, to, text)].Lossy { // losses have no bound here
 		kind = world.MoveLose
 	}
 	w.message(kind, from, to, text, at)
@@ -246,7 +284,7 @@ func (w *World) Swallow(from, to, text string, at int) {
 // Swap lets the message behind a place of a channel overtake the one there.
 func (w *World) Swap(from, to string, at int) {
 	w.t.Helper()
-	w.do("swap", move{Kind: world.MoveOvertake, Channel: w.channel(from, to), At: at})
+	w.do("swap", move{Kind: world.MoveOvertake, Channel: w.channel(from, to, nil), At: at})
 }
 
 // Offer makes a machine handle the oldest deferred message that its state no longer defers.
@@ -296,27 +334,52 @@ func (w *World) Fail(why string) {
 }
 
 // Len returns how many messages from one machine to another are not handled yet: they are under way,
-// or the receiver has deferred them. If message is not "", Len counts only messages of that name.
-func (w *World) Len(from, to, message string) int {
-	n, i := 0, w.number(from)
-	for _, x := range w.now.Queues[w.channel(from, to)] {
-		if x.News == world.NoNews && (message == "" || x.Message.name() == message) {
-			n++
+// or the receiver has deferred them. If message is not "", Len counts only messages of that name. With
+// channel it counts those in that one of several channels.
+func (w *World) Len(from, to, message string, channel ...string) int {
+	n, i, j := 0, w.number(from), w.number(to)
+	counts := func(l letter) bool {
+		return (message == "" || l.name() == message) &&
+			(len(channel) == 0 || w.classOf(l) == w.class(channel[0]))
+	}
+	for k, c := range w.between.Rules.Channels {
+		if c.From != i || c.To != j {
+			continue
+		}
+		for _, x := range w.now.Queues[k] {
+			if x.News == world.NoNews && counts(x.Message) {
+				n++
+			}
 		}
 	}
-	for _, h := range w.now.Ends[w.number(to)].Held {
-		if h.From == i && (message == "" || h.Message.name() == message) {
+	for _, h := range w.now.Ends[j].Held {
+		if h.From == i && counts(h.Message) {
 			n++
 		}
 	}
 	return n
 }
 
-// Total returns the sum of Len over all channels.
-func (w *World) Total(message string) int {
+// Pending is Len with what is under way of news of the link counted, too.
+func (w *World) Pending(from, to, message string, channel ...string) int {
+	n, i, j := w.Len(from, to, message, channel...), w.number(from), w.number(to)
+	for k, c := range w.between.Rules.Channels {
+		if c.From == i && c.To == j && (len(channel) == 0 || c.Class == w.class(channel[0])) {
+			n += len(w.now.Queues[k]) - world.Length(w.now.Queues[k])
+		}
+	}
+	return n
+}
+
+// Total returns the sum of Len over all pairs of machines.
+func (w *World) Total(message string, channel ...string) int {
 	n := 0
-	for _, c := range w.between.Rules.Channels {
-		n += w.Len(w.parties[c.From].Name, w.parties[c.To].Name, message)
+	for i, from := range w.parties {
+		for j, to := range w.parties {
+			if i != j {
+				n += w.Len(from.Name, to.Name, message, channel...)
+			}
+		}
 	}
 	return n
 }
@@ -424,7 +487,11 @@ func (w *World) String() string {
 	}
 	for k, q := range w.now.Queues {
 		if c := w.between.Rules.Channels[k]; len(q) > 0 {
-			fmt.Fprintf(&b, "  %s -> %s: %s\n", w.parties[c.From].Name, w.parties[c.To].Name, texts(q))
+			name := ""
+			if len(w.classes) > 0 {
+				name = " (" + w.classes[c.Class] + ")"
+			}
+			fmt.Fprintf(&b, "  %s -> %s%s: %s\n", w.parties[c.From].Name, w.parties[c.To].Name, name, texts(q))
 		}
 	}
 	return b.String()
@@ -451,10 +518,40 @@ func (w *World) number(name string) int {
 	return i
 }
 
-func (w *World) channel(from, to string) int {
+// channel finds the channel of a name, or that of news of the link if there is no name.
+func (w *World) channel(from, to string, name []string) int {
 	w.t.Helper()
 	i, j := w.number(from), w.number(to)
-	return slices.IndexFunc(w.between.Rules.Channels, func(c world.Channel) bool { return c.From == i && c.To == j })
+	class := w.between.Rules.NewsClass(i, j)
+	if len(name) > 0 {
+		class = w.class(name[0])
+	}
+	return w.between.Rules.Channel(i, j, class)
+}
+
+// over finds the channel of a message.
+func (w *World) over(from, to, text string) int {
+	w.t.Helper()
+	return w.between.Rules.Channel(w.number(from), w.number(to), w.classOf(letter{text: text}))
+}
+
+// class is the number of one of several channels.
+func (w *World) class(name string) int {
+	w.t.Helper()
+	k := slices.Index(w.classes, name)
+	if k < 0 {
+		w.t.Fatalf("this run has no channel %q", name)
+	}
+	return k
+}
+
+// classOf is the number of a message's channel, as the machines know it.
+func (w *World) classOf(l letter) int {
+	info := w.parties[0].Runner.Info()
+	if k := slices.Index(info.Messages, l.name()); len(w.classes) > 0 && k >= 0 && k < len(info.ChannelOf) {
+		return int(info.ChannelOf[k])
+	}
+	return 0
 }
 
 func (w *World) alone(kind world.MoveKind, name string) {
@@ -470,7 +567,7 @@ func (w *World) linked(kind world.MoveKind, name, peer string) {
 // message makes a move with a message, which has to be under way.
 func (w *World) message(kind world.MoveKind, from, to, text string, at int) {
 	w.t.Helper()
-	k := w.channel(from, to)
+	k := w.over(from, to, text)
 	q := w.now.Queues[k]
 	switch {
 	case at >= len(q) || q[at].News != world.NoNews:

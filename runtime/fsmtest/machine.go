@@ -56,7 +56,7 @@ func (p *party) Step(_ value, ev world.Event[letter]) (out world.Outcome[value, 
 		res = r.LinkLost(fsm.Peer(ev.Peer))
 	case world.Message:
 		var err error
-		if res, err = r.Frame(fsm.Peer(ev.Peer), []byte(ev.Message.frame)); err != nil {
+		if res, err = p.frame(fsm.Peer(ev.Peer), ev.Message); err != nil {
 			p.w.t.Fatalf("%s cannot decode %s: %v", p.Name, ev.Message.text, err)
 		}
 		text = ev.Message.text
@@ -77,6 +77,14 @@ func (p *party) Step(_ value, ev world.Event[letter]) (out world.Outcome[value, 
 	return out
 }
 
+// frame gives the machine a message, over its channel where there are several.
+func (p *party) frame(from fsm.Peer, l letter) (fsm.Result, error) {
+	if r, ok := p.Runner.(fsm.Channeled); ok && len(p.w.classes) > 0 {
+		return r.FrameOn(from, p.w.classOf(l), []byte(l.frame))
+	}
+	return p.Runner.Frame(from, []byte(l.frame))
+}
+
 // effect adds effect k of the runner's last step to what the world hears of the step.
 func (p *party) effect(k int, out *world.Outcome[value, letter]) {
 	r := p.Runner
@@ -94,6 +102,7 @@ func (p *party) effect(k int, out *world.Outcome[value, letter]) {
 		}
 		text := string(r.AppendEffect(nil, k))
 		f.Message = letter{message(text), string(frame)}
+		f.Class = p.w.classOf(f.Message)
 		f.To = p.receiver(e.Peer, "send "+f.Message.text, text)
 	default:
 		return

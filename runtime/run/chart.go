@@ -29,6 +29,8 @@ type ChartStep struct {
 	// Receives is the ID of the message that is the event, Lost that of a message that never
 	// arrives; 0 if there is none.
 	Receives, Lost int
+	// Channel names the channel of the message that is the event, if the protocol has several.
+	Channel string
 	// Sends are the messages that get under way, in order.
 	Sends []Sent
 	// Notes are what else the step did, in words: reports, timers.
@@ -70,7 +72,7 @@ func (r *Run) Chart() *Chart {
 		s := r.drawn(&r.Steps[i])
 		if r.forged(&r.Steps[i]) { // what has no identity gets one, for the arrow
 			last++
-			sent := Sent{ID: last, To: s.Who, Text: s.Event}
+			sent := Sent{ID: last, To: s.Who, Text: s.Event, Channel: s.Channel}
 			c.Steps = append(c.Steps, ChartStep{Who: r.Steps[i].From, Sends: []Sent{sent}})
 			s.Receives = last
 			if i >= len(r.Steps)-r.Loop {
@@ -92,7 +94,7 @@ func (r *Run) drawn(s *Step) ChartStep {
 	case Lost:
 		return ChartStep{Who: Nobody, Lost: s.Message}
 	case Swapped:
-		return ChartStep{Who: Nobody, Notes: []string{s.Event + " (" + r.from(s) + ")"}}
+		return ChartStep{Who: Nobody, Notes: []string{s.Event + " (" + r.between(s) + ")"}}
 	case Clock:
 		return ChartStep{Notes: []string{"(" + s.Event + ")"}}
 	case Partition:
@@ -102,6 +104,9 @@ func (r *Run) drawn(s *Step) ChartStep {
 	}
 	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After,
 		Where: cmp.Or(s.Where, s.Transition), Fault: s.Fault}
+	if s.Message != 0 || r.forged(s) {
+		out.Channel = s.Channel
+	}
 	if text := r.link(s); text != "" {
 		out.Event = text
 	}

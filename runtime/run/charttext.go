@@ -144,7 +144,7 @@ func briefly(text string, n int) string {
 }
 
 func (c *Chart) textRows() []textRow {
-	texts := map[int]string{}
+	texts, over := map[int]string{}, map[int]string{}
 	var rows []textRow
 	add := func(head string, who int, text string) {
 		cells := make([]string, len(c.Instances))
@@ -167,13 +167,13 @@ func (c *Chart) textRows() []textRow {
 			rows = append(rows, textRow{wide: "for ever:"})
 		}
 		for _, m := range s.Sends {
-			texts[m.ID] = m.Text
+			texts[m.ID], over[m.ID] = m.Text, m.numbered()
 		}
 		head := fmt.Sprint(i + 1)
 		if s.Who < 0 {
 			wide := strings.Join(s.Notes, ", ")
 			if s.Lost != 0 {
-				wide = fmt.Sprintf("✗ %s (#%d) is lost", texts[s.Lost], s.Lost)
+				wide = fmt.Sprintf("✗ %s (%s) is lost", texts[s.Lost], over[s.Lost])
 			}
 			rows = append(rows, textRow{head: head, wide: wide})
 			continue
@@ -205,18 +205,46 @@ func stepLines(s ChartStep, text string) []string {
 	var list []string
 	switch {
 	case s.Receives != 0:
-		list = append(list, fmt.Sprintf("← %s (#%d)", text, s.Receives))
+		list = append(list, fmt.Sprintf("← %s (%s)", text, (&Sent{ID: s.Receives, Channel: s.Channel}).numbered()))
 	case s.Event != "":
 		list = append(list, s.Event)
 	}
 	for _, m := range s.Sends {
-		list = append(list, fmt.Sprintf("→ %s (#%d)", m.Text, m.ID))
+		list = append(list, fmt.Sprintf("→ %s (%s)", m.Text, m.numbered()))
 	}
 	list = append(list, s.Notes...)
 	if s.Fault != "" {
 		list = append(list, "✗ "+s.Fault)
 	}
 	return list
+}
+
+// numbered is the number of a message, and its channel if there are several: `#3, state`.
+func (m *Sent) numbered() string {
+	text := fmt.Sprintf("#%d", m.ID)
+	if m.Channel != "" {
+		text += ", " + m.Channel
+	}
+	return text
+}
+
+// Label is the message with its channel, if there are several: `MOVE{n: 1} (state)`.
+func (m *Sent) Label() string { return labelled(m.Text, m.Channel) }
+
+// labelled is a text with the channel behind it; empty is none.
+func labelled(text, channel string) string {
+	if channel == "" {
+		return text
+	}
+	return text + " (" + channel + ")"
+}
+
+// between says between whom something happens that is no machine's step: `a -> b`, or `a -> b, state`.
+func (r *Run) between(s *Step) string {
+	if s.Channel == "" {
+		return r.from(s)
+	}
+	return r.from(s) + ", " + s.Channel
 }
 
 func pad(s string, n int) string {

@@ -33,6 +33,7 @@ type (
 		// From is the sender, if there are more than two instances; `a -> b` if something happens
 		// between two.
 		From       string        `json:"from,omitempty"`
+		Channel    string        `json:"channel,omitempty"`
 		State      string        `json:"state,omitempty"`
 		Effects    []string      `json:"effects,omitempty"`
 		Changes    []Change      `json:"changes,omitempty"`
@@ -49,9 +50,10 @@ type (
 		Frame      string        `json:"frame,omitempty"`
 	}
 	jsonSent struct {
-		ID   int    `json:"id,omitempty"`
-		To   string `json:"to"`
-		Text string `json:"text"`
+		ID      int    `json:"id,omitempty"`
+		To      string `json:"to"`
+		Text    string `json:"text"`
+		Channel string `json:"channel,omitempty"`
 	}
 )
 
@@ -76,16 +78,16 @@ func (r *Run) MarshalJSON() ([]byte, error) {
 
 func (r *Run) stepOut(s *Step) jsonStep {
 	out := jsonStep{
-		Kind: s.Kind, Event: s.Event, From: r.from(s), State: s.State, Effects: s.Effects, Changes: s.Changes,
-		Transition: s.Transition,
-		Where:      s.Where, Fault: s.Fault, Torn: s.Torn, After: s.After, Message: s.Message, At: s.At, Note: s.Note,
+		Kind: s.Kind, Event: s.Event, From: r.from(s), Channel: s.Channel, State: s.State, Effects: s.Effects,
+		Changes: s.Changes, Transition: s.Transition,
+		Where: s.Where, Fault: s.Fault, Torn: s.Torn, After: s.After, Message: s.Message, At: s.At, Note: s.Note,
 		Time: s.Time, Frame: hex.EncodeToString(s.Frame),
 	}
 	if i := s.Mover(); i >= 0 {
 		out.Instance = r.Instances[i].Name
 	}
 	for _, m := range s.Sent {
-		out.Sent = append(out.Sent, jsonSent{m.ID, r.Instances[m.To].Name, m.Text})
+		out.Sent = append(out.Sent, jsonSent{m.ID, r.Instances[m.To].Name, m.Text, m.Channel})
 	}
 	return out
 }
@@ -132,8 +134,8 @@ func (r *Run) UnmarshalJSON(data []byte) error {
 
 func (r *Run) stepIn(x *jsonStep, senders map[int]int) (Step, error) {
 	s := Step{
-		Kind: x.Kind, Who: Nobody, From: Nobody, Message: x.Message, At: x.At, Event: x.Event, State: x.State,
-		After:   x.After,
+		Kind: x.Kind, Who: Nobody, From: Nobody, Channel: x.Channel, Message: x.Message, At: x.At, Event: x.Event,
+		State: x.State, After: x.After,
 		Effects: x.Effects, Changes: x.Changes, Transition: x.Transition, Where: x.Where, Note: x.Note,
 		Fault: x.Fault, Torn: x.Torn, Time: x.Time,
 	}
@@ -168,7 +170,7 @@ func (r *Run) stepIn(x *jsonStep, senders map[int]int) (Step, error) {
 		if err != nil {
 			return s, err
 		}
-		s.Sent = append(s.Sent, Sent{m.ID, to, m.Text})
+		s.Sent = append(s.Sent, Sent{m.ID, to, m.Text, m.Channel})
 	}
 	return s, nil
 }

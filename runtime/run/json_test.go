@@ -25,14 +25,16 @@ func whole() *Run {
 			{Kind: Command, Who: 0, From: Nobody, Event: "go{n: 1}", State: "idle → busy", After: "busy",
 				Transition: "idle go", Where: "f.yaml:3",
 				Effects: []string{"sends A to all", LostAtOnce("a -> h is full"), "reports r"},
-				Sent:    []Sent{{1, 1, "A"}, {0, 2, "A"}},
+				Sent:    []Sent{{ID: 1, To: 1, Text: "A"}, {ID: 0, To: 2, Text: "A"}},
 				Changes: []Change{{"n", "0", "1"}}},
-			{Kind: Timer, Who: 0, From: Nobody, Event: "t", Sent: []Sent{{2, 1, "A"}, {3, 1, "A"}, {4, 1, "A"}},
+			{Kind: Timer, Who: 0, From: Nobody, Event: "t",
+				Sent: []Sent{{ID: 2, To: 1, Text: "A"}, {ID: 3, To: 1, Text: "A", Channel: "state"},
+					{ID: 4, To: 1, Text: "A"}},
 				Effects: []string{"sends A to b"}},
 			{Kind: Copy, Who: 1, From: 0, Message: 1, Event: "A"},
 			{Kind: Swapped, Who: 1, From: 0, Event: "the first two messages change places"},
 			{Kind: Message, Who: 1, From: 0, Message: 2, At: 1, Event: "A", Time: time.Second, Frame: []byte{1, 2}},
-			{Kind: Lost, Who: 1, From: 0, Message: 1, Event: "A"},
+			{Kind: Lost, Who: 1, From: 0, Channel: "state", Message: 1, Event: "A"},
 			{Kind: Drop, Who: 1, From: 0, Message: 3, Event: "A", Effects: []string{"nobody hears it"}},
 			{Kind: LinkUp, Who: 2, From: 0, Event: "up", Note: "127.0.0.1:1"},
 			{Kind: LinkLost, Who: 2, From: 0, Event: "lost"},
@@ -53,7 +55,7 @@ func whole() *Run {
 // sender goes without saying.
 func TestJSON(t *testing.T) {
 	two := &Run{Instances: []Instance{{Name: "a"}, {Name: "b"}}, Steps: []Step{
-		{Kind: LinkUp, Who: 0, From: 1, Event: "up", Sent: []Sent{{1, 1, "A"}}},
+		{Kind: LinkUp, Who: 0, From: 1, Event: "up", Sent: []Sent{{ID: 1, To: 1, Text: "A"}}},
 		{Kind: Message, Who: 1, From: 0, Message: 1, Event: "A"}}}
 	for _, r := range []*Run{whole(), two} {
 		data, err := json.Marshal(r)
@@ -85,7 +87,7 @@ func TestWhole(t *testing.T) {
  4. b ← A from a (a copy; it stays under way)
  5. the first two messages change places (a -> b)
  6. b ← A from a
- 7. A is lost (a -> b)
+ 7. A (state) is lost (a -> b)
  8. b ← A from a                                                  nobody hears it
  9. h: the link to a is up
 10. h: the link to a is lost

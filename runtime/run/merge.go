@@ -443,7 +443,7 @@ func (m *merger) step(i int, x *recorded) {
 		text := sentText(&e)
 		for _, to := range m.receivers(i, e.Peer) {
 			id := m.flying.Send(i, to, text)
-			s.Sent = append(s.Sent, Sent{id, to, text})
+			s.Sent = append(s.Sent, Sent{ID: id, To: to, Text: text})
 			if to >= len(m.records) {
 				m.flying.Take(i, to, 0)
 				unseen = append(unseen, Step{Kind: Unseen, Who: to, From: i, Message: id, Event: text})
@@ -480,8 +480,8 @@ func (m *merger) received(from, to int, what string, kind Kind) (is Kind, at, id
 		return Copy, 0, id
 	}
 	id = m.flying.Send(from, to, what)
-	m.run.Steps = append(m.run.Steps, Step{Kind: Unseen, Who: from, From: Nobody, Sent: []Sent{{id, to, what}},
-		Effects: []string{"sends " + what}})
+	m.run.Steps = append(m.run.Steps, Step{Kind: Unseen, Who: from, From: Nobody,
+		Sent: []Sent{{ID: id, To: to, Text: what}}, Effects: []string{"sends " + what}})
 	at, _ = m.flying.Find(from, to, what)
 	m.flying.Take(from, to, at)
 	return kind, at, id

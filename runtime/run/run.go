@@ -123,8 +123,11 @@ type Step struct {
 	Who int
 	// From is the sender of the message, or the other end of the link; Nobody if there is none.
 	From int
+	// Channel names the channel that a message, or news that nobody hears, travels in, if the protocol has several;
+	// empty otherwise.
+	Channel string
 	// Message is the identity of the message that is received or lost: the ID of one that was sent;
-	// 0 if there is none. At is its place among those under way from From to Who, from 0; of two that
+	// 0 if there is none. At is its place among those under way in its channel from From to Who, from 0; of two that
 	// change places, that of the first; of a partition, the instances on one side of it as bits, 0
 	// where it ends.
 	Message, At int
@@ -171,6 +174,8 @@ type Sent struct {
 	ID   int
 	To   int
 	Text string
+	// Channel names the message's channel, if the protocol has several.
+	Channel string
 }
 
 // Change is a place in which two values of a machine differ: a parameter or variable, or an element

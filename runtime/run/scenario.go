@@ -50,6 +50,9 @@ const (
 	swallowVerb = "swallow"
 )
 
+// onChannel stands before the name of one of several channels: `deliver a -> b on state`.
+const onChannel = " on "
+
 // isNews reports whether what nobody hears is news of a link and no message.
 func isNews(event string) bool {
 	for _, n := range []world.News{world.Cut, world.Ask, world.Answer, world.Reset} {
@@ -64,8 +67,12 @@ func isNews(event string) bool {
 func (r *Run) scenarioLine(s *Step) string {
 	name := func(i int) string { return r.Instances[i].Name }
 	at := ""
+	if s.Channel != "" {
+		at = onChannel + s.Channel
+	}
+	news := at
 	if s.At > 0 {
-		at = fmt.Sprint(" at ", s.At+1)
+		at += fmt.Sprint(" at ", s.At+1)
 	}
 	switch {
 	case s.Kind == Clock:
@@ -99,7 +106,7 @@ func (r *Run) scenarioLine(s *Step) string {
 	case verbsOfLink[s.Kind] != "":
 		return verbsOfLink[s.Kind] + " " + name(s.Who) + channel + name(s.From)
 	case s.Kind == Drop && isNews(s.Event):
-		return newsVerb + " " + name(s.From) + channel + name(s.Who)
+		return newsVerb + " " + name(s.From) + channel + name(s.Who) + news
 	case s.Kind == Lost && s.Note == Swallowed:
 		return swallowVerb + " " + name(s.From) + channel + name(s.Who) + at
 	case verbsOfChannel[s.Kind] != "":
@@ -123,7 +130,7 @@ var ScenarioVerbs = []string{"beat", "break", "check", "copy", "crash", "cutoff"
 	"swallow", "swap", "tick"}
 
 // ReadStep reads a line of a scenario that is a step, and how many times it happens. It is the
-// inverse of what [Run.Scenario] writes for one step, as far as a line says it: Kind, Who, From, At,
+// inverse of what [Run.Scenario] writes for one step, as far as a line says it: Kind, Who, From, Channel, At,
 // Torn, and the Event of a command, a timer or a forged message. A line does not tell a command and a
 // timer apart; Kind is Command for both. It is Message for a message that nobody hears, too.
 func ReadStep(line string, instances []Instance) (s Step, times int, err error) {
@@ -254,10 +261,14 @@ func (r *Run) readArrow(text string) (from int, rest string, err error) {
 	return from, rest, err
 }
 
-// readChannel reads `A -> B`, `A -> B COUNT` or `A -> B at PLACE`.
+// readChannel reads `A -> B`, `A -> B COUNT` or `A -> B at PLACE`, with `on CHANNEL` behind B where there are several.
 func (r *Run) readChannel(s *Step, text string) (times int, err error) {
 	a, b, ok := strings.Cut(text, "->")
 	words := strings.Fields(b)
+	if len(words) > 2 && words[1] == strings.TrimSpace(onChannel) {
+		s.Channel = words[2]
+		words = slices.Delete(words, 1, 3)
+	}
 	if !ok || len(words) == 0 || len(words) > 2 && (len(words) > 3 || words[1] != "at") {
 		return 0, fmt.Errorf("expected `A -> B`, `A -> B COUNT` or `A -> B at PLACE`, got %q", text)
 	}

@@ -90,6 +90,7 @@ func (r *Run) columns(s *Step) [3]string {
 	if s.From >= 0 && (len(r.Instances) > 2 || s.Mover() < 0) {
 		from = r.from(s)
 	}
+	event := labelled(s.Event, s.Channel)
 	what := who + ": " + s.Event
 	by := ""
 	if from != "" {
@@ -97,9 +98,9 @@ func (r *Run) columns(s *Step) [3]string {
 	}
 	switch s.Kind {
 	case Message, Drop:
-		what = who + " ← " + s.Event + by
+		what = who + " ← " + event + by
 	case Copy:
-		what = who + " ← " + s.Event + by + " (a copy; it stays under way)"
+		what = who + " ← " + event + by + " (a copy; it stays under way)"
 	case Offer:
 		what = who + " ← " + s.Event + by + " (deferred before)"
 	case LinkUp, LinkLost:
@@ -115,12 +116,12 @@ func (r *Run) columns(s *Step) [3]string {
 	case Crash, Restart, Return, Cutoff, Beat:
 		what = who + " " + s.Event
 	case Lost:
-		what = s.Event + " is lost (" + from + ")"
+		what = event + " is lost (" + from + ")"
 		if s.Note != "" {
-			what = s.Event + " is lost: " + s.Note + " (" + from + ")"
+			what = event + " is lost: " + s.Note + " (" + from + ")"
 		}
 	case Swapped:
-		what = s.Event + " (" + from + ")"
+		what = s.Event + " (" + r.between(s) + ")"
 	case Unseen:
 		if what = who + " ← " + s.Event; s.Event == "" {
 			what = who

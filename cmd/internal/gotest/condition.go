@@ -369,8 +369,12 @@ func (x *translator) length(e *model.ChanLen) string {
 	if e.Message != nil {
 		message = e.Message.Name
 	}
-	if e.From == nil && e.To == nil && !e.Self {
-		return fmt.Sprintf("w.Total(%q)", message)
+	count := "Len"
+	if e.News {
+		count = "Pending"
+	}
+	if e.From == nil && e.To == nil && !e.Self && !e.News {
+		return fmt.Sprintf("w.Total(%q%s)", message, x.w.over(e.Over))
 	}
 	var list []string
 	for _, a := range x.w.check.Instances {
@@ -380,7 +384,7 @@ func (x *translator) length(e *model.ChanLen) string {
 				from, to = !e.Out || a == x.self, e.Out || b == x.self
 			}
 			if a != b && from && to {
-				list = append(list, fmt.Sprintf("w.Len(%q, %q, %q)", a.Name, b.Name, message))
+				list = append(list, fmt.Sprintf("w.%s(%q, %q, %q%s)", count, a.Name, b.Name, message, x.w.over(e.Over)))
 			}
 		}
 	}

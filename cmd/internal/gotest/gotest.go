@@ -58,9 +58,6 @@ func Write(src Source, r *check.SuiteReport, o Options) (file []byte, left []str
 		if err != nil {
 			return nil, nil, err
 		}
-		if err := p.OneChannel("a test"); err != nil {
-			return nil, nil, err
-		}
 		for i := range c.Claims {
 			cl := &c.Claims[i]
 			if cl.Counterexample == nil {
@@ -273,20 +270,20 @@ func (w *writer) options() string {
 	r := w.run.rules
 	ch := world.Channel{Capacity: w.check.Channel.Capacity}
 	if len(r.Channels) > 0 {
-		ch = r.Channels[0] // all are alike
+		ch = r.Channels[0] // those between others are alike
 	}
-	list := []string{fmt.Sprintf("Capacity: %d", ch.Capacity)}
-	switch ch.Full {
-	case world.FullLose:
-		list = append(list, "Full: fsmtest.Lose")
-	case world.FullWait:
-		list = append(list, "Full: fsmtest.Wait")
-	}
-	if ch.Order == world.Any {
-		list = append(list, "Unordered: true")
-	}
-	if !ch.Lossy {
-		list = append(list, "Lossless: true")
+	list := channel(&ch)
+	if w.check.Several() && len(r.Channels) > 0 {
+		var all []string
+		for k, c := range w.check.Channels() {
+			ch := &r.Channels[k] // those from one to another are next to each other
+			fields := append([]string{fmt.Sprintf("Name: %q", c.Name)}, channel(ch)...)
+			if ch.Duplicates {
+				fields = append(fields, "Duplicates: true")
+			}
+			all = append(all, "{"+strings.Join(fields, ", ")+"}")
+		}
+		list = []string{"Channels: []fsmtest.Channel{\n" + strings.Join(all, ",\n") + ",\n}"}
 	}
 	if !r.Faults.Torn {
 		list = append(list, "Atomic: true")
@@ -316,12 +313,33 @@ func (w *writer) options() string {
 		if l.Datagrams {
 			text += ", Datagrams: true"
 		}
+		if w.check.Several() {
+			text += fmt.Sprintf(", Channel: %q", w.check.Channels()[l.Class].Name)
+		}
 		links = append(links, text+"}")
 	}
 	if len(links) > 0 {
 		list = append(list, "Links: []fsmtest.Link{"+strings.Join(links, ", ")+"}")
 	}
 	return strings.Join(list, ", ")
+}
+
+// channel says what a channel does.
+func channel(ch *world.Channel) []string {
+	list := []string{fmt.Sprintf("Capacity: %d", ch.Capacity)}
+	switch ch.Full {
+	case world.FullLose:
+		list = append(list, "Full: fsmtest.Lose")
+	case world.FullWait:
+		list = append(list, "Full: fsmtest.Wait")
+	}
+	if ch.Order == world.Any {
+		list = append(list, "Unordered: true")
+	}
+	if !ch.Lossy {
+		list = append(list, "Lossless: true")
+	}
+	return list
 }
 
 // restart says how a machine begins again, if the run has it do so. made makes a fresh one.

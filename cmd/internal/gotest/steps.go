@@ -101,16 +101,24 @@ func (w *writer) move(m *move, x *run.Step) (call, why string) {
 		return "w.Partition(" + strings.Join(names, ", ") + ")", ""
 	}
 	c := &w.run.rules.Channels[m.Channel]
-	from, to := w.name(c.From), w.name(c.To)
+	from, to, over := w.name(c.From), w.name(c.To), w.over(w.check.Channels()[c.Class].Name)
 	switch {
 	case m.Kind == world.MoveTail:
-		return fmt.Sprintf("w.Tail(%q, %q)", from, to), ""
+		return fmt.Sprintf("w.Tail(%q, %q%s)", from, to, over), ""
 	case m.Kind == world.MoveOvertake:
 		return fmt.Sprintf("w.Swap(%q, %q, %d)", from, to, m.At), ""
 	case m.item.News != world.NoNews:
-		return fmt.Sprintf("w.News(%q, %q)", from, to), ""
+		return fmt.Sprintf("w.News(%q, %q%s)", from, to, over), ""
 	}
 	return fmt.Sprintf("w.%s(%q, %q, %q, %d)", mails[m.Kind], from, to, m.item.Message, m.At), ""
+}
+
+// over is the argument that names one of several channels.
+func (w *writer) over(channel string) string {
+	if !w.check.Several() || channel == "" {
+		return ""
+	}
+	return fmt.Sprintf(", %q", channel)
 }
 
 func (w *writer) command(m *run.Step) (call, why string) {
