@@ -10,7 +10,8 @@ import (
 // TestEveryClaimIsExplained holds the names that explain knows against those that the checker has.
 func TestEveryClaimIsExplained(t *testing.T) {
 	known := []string{
-		check.UnspecifiedReception, check.FaultClaim, check.Overflow, check.DeferredOverflow, check.Deadlock,
+		check.UnspecifiedReception, check.FaultClaim, check.Unencodable, check.Overflow,
+		check.DeferredOverflow, check.Deadlock,
 		check.OrphanMessage, check.NeverFires, check.UnreachableState, check.DefensiveFires}
 	if got := claimNames(); !slices.Equal(got, known) {
 		t.Errorf("explained are %v", got)

@@ -24,6 +24,13 @@ var builtinClaims = []builtinClaim{
 	{name: "fault", title: "a statement cannot be executed",
 		text: "On a message or a timer a number leaves its range, an index its array, or none is used as a value. " +
 			"Guard the statement with a condition, or give the type a range in which all values fit."},
+	{name: "unencodable", title: "a message is sent that has no frame",
+		text: "A machine sends a message whose fields have values for which the protocol's wire has no bytes: " +
+			"a field that is set though the tag says that it is not there, a text that has in it what ends it, " +
+			"an element that looks like the end of its list. " +
+			"At run time the link ends with an error of the encoder. " +
+			"Set the fields that the tag says, give the field a type whose values all fit, or write it in " +
+			"another way on the wire. A protocol without a wire section has no such claim."},
 	{name: "overflow", title: "a channel is full",
 		text: "A message is sent into a channel that holds as many as its capacity. " +
 			"Bound how often commands are given (environment), let the protocol wait for answers, or say " +

@@ -2,6 +2,7 @@ package interp
 
 import (
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
 )
@@ -52,6 +53,9 @@ type Effect struct {
 	Ticks int64
 	// Slots are those of the message's or report's fields.
 	Slots []int64
+	// Span is the place of what gives the fields of a message that is sent: the statement, or the
+	// mapping of the part that sends it.
+	Span diag.Span
 }
 
 // Machine steps values of one model. It reuses its memory: what Step returns

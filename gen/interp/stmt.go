@@ -2,6 +2,7 @@ package interp
 
 import (
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
 )
@@ -117,7 +118,7 @@ func (x *Machine) emit(c *context, ev *model.Event, s *core.Emit) bool {
 	}
 	to, ok := x.destination(c, s.Dest, s.To)
 	if ok && s.Message != nil {
-		ok = x.send(c, s.Message, slots, s.Dest, to)
+		ok = x.send(c, s.Pos(), s.Message, slots, s.Dest, to)
 	} else if ok {
 		ok = x.close(c, s.Dest, to)
 	}
@@ -139,9 +140,10 @@ func (x *Machine) destination(c *context, d model.Dest, to core.Expr) (int, bool
 }
 
 // send emits a message, through the mappings of all parents.
-func (x *Machine) send(c *context, msg *model.Message, slots []int64, d model.Dest, to int) bool {
+func (x *Machine) send(c *context, at diag.Span, msg *model.Message, slots []int64, d model.Dest, to int) bool {
 	if c.up == nil {
-		x.effects = append(x.effects, Effect{Kind: fsm.Send, Dest: d, To: to, Message: msg, Slots: slots})
+		x.effects = append(x.effects,
+			Effect{Kind: fsm.Send, Dest: d, To: to, Message: msg, Slots: slots, Span: at})
 		return true
 	}
 	p := c.part.Model
@@ -171,7 +173,7 @@ func (x *Machine) send(c *context, msg *model.Message, slots []int64, d model.De
 		}
 		d = ps.Send.Dest
 	}
-	return x.send(up, ps.Send.Message, mapped, d, to)
+	return x.send(up, ps.Send.Pos(), ps.Send.Message, mapped, d, to)
 }
 
 // noPeer is the destination where a part's peer has no value.

@@ -165,6 +165,7 @@ const (
 	OrphanMessage        = "orphan-message"
 	Overflow             = "overflow"
 	DeferredOverflow     = "deferred-overflow"
+	Unencodable          = "unencodable"
 	NeverFires           = "never-fires"
 	UnreachableState     = "unreachable-state"
 	DefensiveFires       = "defensive-fires"
@@ -172,7 +173,8 @@ const (
 
 // BuiltinClaims returns the names of the claims that every check makes by itself.
 func BuiltinClaims() []string {
-	return append([]string{UnspecifiedReception, FaultClaim, Deadlock, OrphanMessage, Overflow, DeferredOverflow},
+	return append([]string{UnspecifiedReception, FaultClaim, Deadlock, OrphanMessage, Overflow, DeferredOverflow,
+		Unencodable},
 		ClaimsOverAll()...)
 }
 

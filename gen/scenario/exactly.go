@@ -18,6 +18,7 @@ import (
 const (
 	cannotSend = "cannot send "
 	sendsTo    = " sends to "
+	noFrame    = ", which has no frame: "
 )
 
 // plain reports whether people tell such a step together with what follows by itself.

@@ -40,7 +40,7 @@ func ends(r *run.Run, told []string) error {
 	if n := len(r.Steps); n > 0 && r.Steps[n-1].Fault != "" {
 		at := len(told) - len(r.Instances) - 1
 		for ; at >= 0; at-- {
-			if slices.ContainsFunc([]string{"refused: ", cannotSend, sendsTo}, func(s string) bool {
+			if slices.ContainsFunc([]string{"refused: ", cannotSend, sendsTo, noFrame}, func(s string) bool {
 				return strings.Contains(told[at], s)
 			}) {
 				return nil // what there is then is what there was before

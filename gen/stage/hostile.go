@@ -29,6 +29,7 @@ type Hostile struct {
 	protocol *model.Protocol
 	check    *model.Check
 	strs     *interp.Strings
+	frames   *Frames
 	plays    *talk      // how it would be if all kept to their roles
 	known    *knowledge // nil until it is asked for
 }
@@ -36,14 +37,14 @@ type Hostile struct {
 // NewHostile is about the hostile instances of a check. What it needs it finds out once, when it is first
 // asked for that. Texts that machines name are put among strs.
 func NewHostile(p *model.Protocol, c *model.Check, strs *interp.Strings) *Hostile {
-	return &Hostile{protocol: p, check: c, strs: strs}
+	return &Hostile{protocol: p, check: c, strs: strs, frames: NewFrames(p, strs)}
 }
 
 // Forgeries lists what a hostile instance of the check can send to another: nothing, if by their roles
 // neither ever sends the other something. So a client of a server does not reach the others: it has no
-// connection there. left says which values it leaves out, in words. A message that the receiver's role
-// mentions nowhere is refused whatever is in it, so it comes once. The error is for messages with too
-// many values.
+// connection there. left says which values it leaves out, in words. What has no frame is left out, for
+// nobody can send it. A message that the receiver's role mentions nowhere is refused whatever is in it, so it
+// comes once. The error is for messages with too many values.
 func (x *Hostile) Forgeries(from, to *model.Instance) (list []Forgery, left []string, err error) {
 	if x.plays == nil {
 		x.plays = kept(x.check)
@@ -62,9 +63,9 @@ func (x *Hostile) Forgeries(from, to *model.Instance) (list []Forgery, left []st
 		}
 		f.some = nil
 		values := [][]int64{{}}
-		for _, x := range m.Fields {
-			f.numbers, f.name = k.numbers(m.Name, x.Name), x.Name
-			values = f.beside(values, f.values(x.Type))
+		for _, field := range m.Fields {
+			f.numbers, f.name = k.numbers(m.Name, field.Name), field.Name
+			values = f.beside(values, f.values(field.Type))
 		}
 		if len(values) > mostOf || f.many {
 			return nil, nil, fmt.Errorf("%s: a hostile instance could send more than %d different %s; "+
@@ -72,7 +73,9 @@ func (x *Hostile) Forgeries(from, to *model.Instance) (list []Forgery, left []st
 				m.Span, mostOf, m.Name)
 		}
 		for _, v := range values {
-			list = append(list, Forgery{m, v})
+			if x.frames.Refuses(m, v) == "" {
+				list = append(list, Forgery{m, v})
+			}
 		}
 		if len(f.some) > 0 {
 			left = append(left, m.Name+" with "+strings.Join(f.some, ", "))

@@ -29,9 +29,12 @@ type Stage struct {
 	Check   *model.Check
 	Strings *interp.Strings
 	Parties []*Party
-	// Wrong says that an instance has sent to itself or to nobody; empty if none has.
-	Wrong string
-	sent  map[string]message
+	// Wrong says that an instance has sent to itself or to nobody, or what has no frame; empty if none has.
+	// Claim is then the built-in claim that says so.
+	Wrong, Claim string
+	// Frames are those of the messages that are sent.
+	Frames *Frames
+	sent   map[string]message
 	// protocol is that of the parties.
 	protocol *model.Protocol
 }
@@ -81,7 +84,8 @@ func New(p *model.Protocol, c *model.Check) (*Stage, error) { return Sharing(p, 
 func Sharing(p *model.Protocol, c *model.Check, strs *interp.Strings) (*Stage, error) {
 	rules := between(c, nil)
 	lower := core.Once()
-	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: strs, sent: map[string]message{}, protocol: p}
+	s := &Stage{World: &World{Rules: rules}, Check: c, Strings: strs, sent: map[string]message{}, protocol: p,
+		Frames: NewFrames(p, strs)}
 	for i, inst := range c.Instances {
 		at := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == inst.Role.Name })
 		m := p.Roles[at]
@@ -283,6 +287,9 @@ func (p *Party) effect(e *interp.Effect) (f world.Effect[string], ok bool) {
 		return f, true
 	case fsm.Send:
 		f.Message, f.Class = p.stage.Tell(e.Message, e.Slots), e.Message.Channel
+		if why := p.stage.Frames.Refuses(e.Message, e.Slots); why != "" && p.stage.Wrong == "" {
+			p.stage.Wrong, p.stage.Claim = NoFrame(f.Message, why, e), model.Unencodable
+		}
 	}
 	switch {
 	case e.Dest == model.ToPeer && all == 2:
@@ -290,7 +297,7 @@ func (p *Party) effect(e *interp.Effect) (f world.Effect[string], ok bool) {
 	case e.Dest == model.ToPeer || e.Dest == model.ToBroadcast || e.To == int(fsm.Broadcast):
 	default:
 		if f.To = e.To; f.To == p.self || f.To < 0 || f.To >= all {
-			p.stage.Wrong = fmt.Sprintf("instance %d sends to %d", p.self, f.To)
+			p.stage.Wrong, p.stage.Claim = fmt.Sprintf("instance %d sends to %d", p.self, f.To), model.FaultClaim
 			return f, false
 		}
 	}

@@ -94,8 +94,8 @@ type step struct {
 	out outcome
 	// fault says that the machine failed, so that a refusal is a fault and no unspecified reception.
 	fault bool
-	// wrong says that it sends to itself, or to nobody.
-	wrong string
+	// wrong says that it sends to itself, or to nobody, or what has no frame. claim is the claim that says so.
+	wrong, claim string
 	// differs says that the machine that it is compared with does something else.
 	differs error
 	trail   []*model.Transition
@@ -161,7 +161,7 @@ func (p *party) make(v value, ev event) *step {
 	}
 	p.stage.Wrong = ""
 	out := p.Party.Step(p.values[v], asked)
-	s := &step{wrong: p.stage.Wrong, event: p.Event}
+	s := &step{wrong: p.stage.Wrong, claim: p.stage.Claim, event: p.Event}
 	s.event.Args = slices.Clone(p.Event.Args)
 	for _, m := range p.Trail() {
 		if m.Transition != nil {

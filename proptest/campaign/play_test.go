@@ -410,3 +410,33 @@ func checked(file string) scenario.Load {
 		return p, nil
 	}
 }
+
+// TestWithoutFrame: a message that has no frame is found as such, and the run is a scenario.
+func TestWithoutFrame(t *testing.T) {
+	c := written(t, `protocol: framed
+types: {Kind: {enum: [one, two]}}
+wire: {header: [type: u8], max: 64}
+messages:
+  TAG: {id: 0, fields: {kind: Kind, a: "0..1?"}, wire: [kind: u8, case kind: [one: [a: u8], two: []]]}
+roles:
+  asker:
+    commands: {ask: {fields: {kind: Kind}}}
+    initial: idle
+    states:
+      idle: {ask: {send: "TAG{kind, a: 1}", goto: done}}
+      done: {final: true}
+  hearer: {initial: idle, states: {idle: {final: true, ignore: TAG}}}
+checks:
+  pair: {instances: {a: asker, b: hearer}, quiet: "true", claims: {done: {sometimes: a.done}}}
+`)
+	p := c.player(t, 0)
+	for seed := range uint64(50) {
+		for _, v := range p.Play(seed, DefaultSteps) {
+			if v.Claim != model.Unencodable || !strings.Contains(v.Why, "field a is set") {
+				t.Fatalf("seed %d: %+v", seed, v)
+			}
+			return
+		}
+	}
+	t.Error("never found")
+}

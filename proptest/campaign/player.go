@@ -350,7 +350,7 @@ func (p *Player) wrong(t *taken, last *step) *Violation {
 	}
 	switch {
 	case last != nil && last.out.Code == fsm.Took && last.wrong != "":
-		v.Claim, v.Why = report.FaultClaim, last.wrong
+		v.Claim, v.Why = last.claim, last.wrong
 	case t.Fault == world.NoFault:
 		return nil
 	case t.Fault == world.Refusal && !last.fault:

@@ -25,6 +25,7 @@ const (
 	Deadlock             = report.Deadlock
 	OrphanMessage        = report.OrphanMessage
 	DeferredOverflow     = report.DeferredOverflow
+	Unencodable          = report.Unencodable
 	NeverFires           = report.NeverFires
 	UnreachableState     = report.UnreachableState
 	DefensiveFires       = report.DefensiveFires

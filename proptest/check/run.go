@@ -31,6 +31,10 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	r := s.report(res)
 	r.Search = searchWords[o.Mode]
 	r.Assumptions = append(s.assumptions(res, base), s.fairnessWords()...)
+	if len(s.Frames.Unseen) > 0 {
+		r.Assumptions = append(r.Assumptions, "texts and opaque numbers that the check does not look into fit into "+
+			"frames; not all would: "+strings.Join(s.Frames.Unseen, "; "))
+	}
 	r.NotReduced = append(refused, res.Refused...)
 	if s.Dead != nil {
 		r.Reductions = append(r.Reductions, s.deadNames()...)
@@ -290,6 +294,9 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 	if s.Holds() {
 		names = slices.Insert(names, 3, DeferredOverflow)
 	}
+	if s.Protocol.Wire != nil {
+		names = slices.Insert(names, 2, Unencodable)
+	}
 	for _, name := range names {
 		if slices.ContainsFunc(r.Claims, func(c ClaimReport) bool { return c.Name == name && c.Kind == "built-in" }) {
 			continue
@@ -323,7 +330,7 @@ var builtInOf = map[explore.Kind]string{
 	explore.UnspecifiedReception: UnspecifiedReception, explore.Refused: UnspecifiedReception,
 	explore.RangeOverflow: FaultClaim, explore.OtherFault: FaultClaim,
 	explore.ChannelOverflow: Overflow, explore.DeferredOverflow: DeferredOverflow, explore.Deadlock: Deadlock,
-	explore.Orphan: OrphanMessage, explore.Stuck: Deadlock,
+	explore.Orphan: OrphanMessage, explore.Stuck: Deadlock, explore.Unencodable: Unencodable,
 }
 
 // problem says what went wrong at the end of a run.

@@ -26,8 +26,8 @@ func (s *setting) silent(i, j int) bool { return s.hostile(j) || s.link(i, j).Da
 // forgeries are the messages of hostile instances, by receiver and sender, in words.
 type forgeries map[[2]int][]string
 
-// forgeriesOf lists what the hostile instances of a check can send. A text that has no place in a frame cannot
-// be sent.
+// forgeriesOf lists what the hostile instances of a check can send, but for what has no frame here: texts that
+// stand for others in a check, and what has no place in the default format.
 func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
 	strs := &interp.Strings{}
 	list, hostile, wired := forgeries{}, stage.NewHostile(p, c, strs), model.WithDefaultWire(p)

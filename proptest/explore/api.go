@@ -59,6 +59,7 @@ const (
 	Stuck                = api.Stuck
 	ClaimViolated        = api.ClaimViolated
 	DeferredOverflow     = api.DeferredOverflow
+	Unencodable          = api.Unencodable
 	Everything           = api.Everything
 	FIFO                 = api.FIFO
 	Bag                  = api.Bag

@@ -95,7 +95,7 @@ type World struct {
 	now     *world.Configuration[value, letter]
 	steps   int
 	why     string // what is wrong if the next step is an error; see Wrong
-	nobody  string // which machine sent what to nobody in this step
+	nobody  string // which machine sent what to nobody, or without a frame, in this step
 	torn    int    // Torn of the next move
 	watches []*watch
 	classes []string // the names of several channels

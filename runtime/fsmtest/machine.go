@@ -1,6 +1,7 @@
 package fsmtest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -97,10 +98,11 @@ func (p *party) effect(k int, out *world.Outcome[value, letter]) {
 		f.To = p.receiver(e.Peer, "close", string(r.AppendEffect(nil, k)))
 	case fsm.Send:
 		frame, err := r.AppendFrame(nil, k)
-		if err != nil {
-			p.w.t.Fatalf("%s cannot encode a message: %v", p.Name, err)
-		}
 		text := string(r.AppendEffect(nil, k))
+		if err != nil {
+			p.w.nobody = fmt.Sprintf("%s sends %s, which has no frame: %v", p.Name, message(text), err)
+			return
+		}
 		f.Message = letter{message(text), string(frame)}
 		f.Class = p.w.classOf(f.Message)
 		f.To = p.receiver(e.Peer, "send "+f.Message.text, text)

@@ -15,7 +15,8 @@ import (
 )
 
 // wrong are the claims of which the last step is the error.
-var wrong = []string{check.UnspecifiedReception, check.FaultClaim, check.Overflow, check.DeferredOverflow}
+var wrong = []string{check.UnspecifiedReception, check.FaultClaim, check.Unencodable, check.Overflow,
+	check.DeferredOverflow}
 
 // steps writes the run.
 func (w *writer) steps() (why string) {

@@ -15,7 +15,7 @@ type Ending struct {
 
 // endsRuns are the built-in claims behind whose violations there is no configuration. At a deadlock
 // and an orphan message a run ends by itself, so nothing is left out there.
-var endsRuns = []string{UnspecifiedReception, FaultClaim, Overflow, DeferredOverflow}
+var endsRuns = []string{UnspecifiedReception, FaultClaim, Overflow, DeferredOverflow, Unencodable}
 
 // NoteErrors records the errors at which runs ended, expected or not, and marks all claims that
 // hold: their result leaves out what would come after these errors. Counterexamples, and runs to

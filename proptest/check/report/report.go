@@ -206,6 +206,7 @@ const (
 	Deadlock             = model.Deadlock
 	OrphanMessage        = model.OrphanMessage
 	DeferredOverflow     = model.DeferredOverflow
+	Unencodable          = model.Unencodable
 	NeverFires           = model.NeverFires
 	UnreachableState     = model.UnreachableState
 	DefensiveFires       = model.DefensiveFires

@@ -34,6 +34,8 @@ type Machines struct {
 	Protocol *model.Protocol
 	Check    *model.Check
 	hostile  *stage.Hostile
+	// Frames are those of the messages that are sent.
+	Frames *stage.Frames
 	// System is for explore.Run, with Options.Checks = Checks.
 	System *explore.System
 	Checks explore.Checks
@@ -141,6 +143,7 @@ type taken struct {
 	res   fsm.Result
 	fault *interp.Fault
 	lost  string // why a message has nobody to go to
+	bare  string // which message has no frame, and why
 }
 
 // monitor watches a leadsTo with a bound, at the one instance that it is about.

@@ -25,6 +25,7 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 		return nil, fmt.Errorf("%s: check %s has no instances", c.Span, c.Name)
 	}
 	s.Texts.InternDomains(s.Protocol)
+	s.Frames = stage.NewFrames(p, s.Texts)
 	s.hostile = stage.NewHostile(p, c, s.Texts)
 	s.System = &explore.System{Name: p.Name + " " + c.Name}
 	s.Rules = *stage.Rules(c)

@@ -8,6 +8,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/proptest/check/cond"
 	"github.com/parley-go/parley/proptest/explore"
@@ -211,6 +212,8 @@ func (p *Process) emit(l codec.Local, r result, emit func(explore.Step)) {
 				p.Inst.Name, diag.Counted(p.Role.DeferredMost(), "deferred message"))}
 	case r.Code == fsm.Took && r.What == world.Stepped && p.last.lost != "":
 		s.Fault = &explore.Fault{Kind: explore.OtherFault, Text: p.last.lost}
+	case r.Code == fsm.Took && r.What == world.Stepped && p.last.bare != "":
+		s.Fault = &explore.Fault{Kind: explore.Unencodable, Text: p.last.bare}
 	}
 	if s.Fault != nil {
 		s.Next, s.Sends = nil, nil
@@ -257,7 +260,7 @@ func (p stepper) Step(v interp.Value, ev world.Event[string]) world.Outcome[inte
 		p.last.ev = interp.Event{Event: t.ev, At: t.at, Args: t.args}
 	}
 	next, effects, res, fault := p.Machine.Step(v, p.last.ev)
-	p.last.res, p.last.fault, p.last.lost = res, fault, ""
+	p.last.res, p.last.fault, p.last.lost, p.last.bare = res, fault, "", ""
 	if ev.Kind == world.Message && p.sys.Rules.IsHostile(ev.Peer) {
 		p.sys.faulted(fault)
 	}
@@ -279,6 +282,10 @@ func (p *Process) effect(e *interp.Effect, out *world.Outcome[interp.Value, stri
 		}
 		f := world.Effect[string]{Kind: e.Kind}
 		if e.Kind == fsm.Send {
+			if why = p.sys.Frames.Refuses(e.Message, e.Slots); why != "" && p.last.bare == "" {
+				text := interp.AppendMessage(nil, p.sys.Texts, e.Message, e.Slots)
+				p.last.bare = stage.NoFrame(string(text), why, e)
+			}
 			f.Message, f.Class = string(codec.PackMessage(e.Message, e.Slots)), e.Message.Channel
 		}
 		for _, f.To = range to {

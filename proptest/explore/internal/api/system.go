@@ -150,11 +150,12 @@ const (
 	ClaimViolated
 	DeferredOverflow // comes from steps with Fault set, too
 	Stuck
+	Unencodable // comes from steps with Fault set, too
 )
 
 var kindNames = [...]string{"", "unspecified reception", "range overflow", "refused", "fault",
 	"channel overflow", "deadlock", "orphan message", "claim violated", "deferred overflow",
-	"stuck"}
+	"stuck", "unencodable"}
 
 // String gives the words used in reports.
 func (k Kind) String() string {
