@@ -74,6 +74,7 @@ local function declare(prefix, items)
       add(item, ProtoField.bytes(abbr, item.field, base.SPACE, item.doc))
     elseif item.k == "each" then
       declare(abbr, item.items)
+      for _, row in ipairs(item.named or {}) do declare(prefix, row.items) end
     end
   end
 end
@@ -530,8 +531,35 @@ function read.run(r, item, out)
   r.tree:add(f[item], r.tvb(at, n), n)
 end
 
+function read.space(r)
+  local n = 0
+  while r.at + n < r.finish and r.tvb:raw(r.at + n, 1):find("^[ \t]") do n = n + 1 end
+  if n > 0 then r.tree:add(f.padding, take(r, n * 8, "white space")) end
+end
+
+-- named reads a row that begins with a name, if one does.
+local function named(r, item, out)
+  local rest = r.finish > r.at and r.tvb:raw(r.at, math.min(64, r.finish - r.at)):lower() or ""
+  for _, row in ipairs(item.named) do
+    if rest:sub(1, #row.name) == row.name then
+      if r.there[out][row.field] then wrong(r.at, "%s comes twice", row.field) end
+      r.there[out][row.field], out[row.field] = true, nil
+      take(r, #row.name * 8, row.name)
+      items(r, row.items, out)
+      return true
+    end
+  end
+  for _, row in ipairs(item.named) do
+    if rest == row.name:sub(1, #rest) then short(r, r.at, "%s does not end", item.field) end
+  end
+end
+
 function read.each(r, item, out)
   local list, tree, finish = {}, r.tree, r.finish
+  if item.named then
+    r.there[out] = r.there[out] or {}
+    for _, row in ipairs(item.named) do out[row.field] = NONE end
+  end
   r.finish = finish - behind(r, item)
   local i = 0
   while true do
@@ -547,13 +575,15 @@ function read.each(r, item, out)
     elseif i >= (r.counts[item.field] or 0) then
       break
     end
-    i = i + 1
-    if item.most and i > item.most then wrong(r.at, "more than %d elements of %s", item.most, item.field) end
-    local el, start = {}, r.at
-    r.tree = tree:add(proto, r.tvb(start, 0), item.field .. " " .. i)
-    items(r, item.items, el)
-    r.tree:set_len(r.at - start)
-    list[i] = item.single and el[item.single] or el
+    if not (item.named and named(r, item, out)) then
+      i = i + 1
+      if item.most and i > item.most then wrong(r.at, "more than %d elements of %s", item.most, item.field) end
+      local el, start = {}, r.at
+      r.tree = tree:add(proto, r.tvb(start, 0), item.field .. " " .. i)
+      items(r, item.items, el)
+      r.tree:set_len(r.at - start)
+      list[i] = item.single and el[item.single] or el
+    end
   end
   r.tree, r.finish = tree, finish
   keep(out, item, list)

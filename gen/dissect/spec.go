@@ -196,6 +196,8 @@ func (w *writer) item(item model.WireItem) {
 		w.line(`{ k = "pad", bytes = %d },`, it.Bytes)
 	case *model.WireConst:
 		w.line(`{ k = "const", %s, value = %d },`, number(it.Number), it.Value)
+	case *model.WireSpace:
+		w.line(`{ k = "space" },`)
 	case *model.WireAlign:
 		w.line(`{ k = "align", to = %d, since = %d },`, it.To, it.Since)
 	case *model.WireCount:
@@ -365,8 +367,20 @@ func (w *writer) each(it *model.WireEach) {
 		single += fmt.Sprintf(", till = { %s, value = %d }, most = %d", number(it.Until.Number), it.Until.Value,
 			it.Field.Type.Cap)
 	}
+	end := "} },"
+	if len(it.Named) > 0 {
+		end = "},"
+	}
 	w.block(fmt.Sprintf(`{ k = "each", field = %s%s%s, items = {`, quote(it.Field.Name), path(it.Field),
-		single), "} },", func() { w.items(it.Items) })
+		single), end, func() { w.items(it.Items) })
+	if len(it.Named) > 0 {
+		w.block("  named = {", "} },", func() {
+			for _, row := range it.Named {
+				w.block(fmt.Sprintf("{ name = %s, field = %s, items = {", quote(strings.ToLower(row.Name)),
+					quote(row.Field.Name)), "} },", func() { w.items(row.Items) })
+			}
+		})
+	}
 }
 
 // behind says how many bytes come after something that takes the rest.

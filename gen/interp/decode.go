@@ -63,6 +63,8 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			ok = d.sum(it)
 		case *model.WireBits:
 			ok = d.bits(it, slots, prefix)
+		case *model.WireSpace:
+			d.at += wire.Spaces(d.b[d.at:])
 		case *model.WireAlign:
 			d.at = min(d.at+padding(d.at, begin, it), len(d.b))
 		case *model.WireAddress:
@@ -78,7 +80,7 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 		case *model.WireCount:
 			ok = d.count(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireEach:
-			ok = d.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+			ok = d.each(it, slots, prefix)
 		case *model.WireWord:
 			ok = d.word(it, slots[it.Field.Offset:], prefix+it.Field.Name)
 		case *model.WireBytes:
@@ -265,14 +267,15 @@ func (d *decoder) count(it *model.WireCount, slots []int64, field string) bool {
 	return true
 }
 
-func (d *decoder) each(it *model.WireEach, slots []int64, field string) bool {
+func (d *decoder) each(it *model.WireEach, all []int64, prefix string) bool {
 	t := it.Field.Type
+	slots, field := all[it.Field.Offset:], prefix+it.Field.Name
 	size, from, n := t.Elem.Slots(), 0, 0
 	if it.AheadOf > 0 && !d.ahead(it, slots, field) {
 		return false
 	}
 	if it.ToEnd || it.Until != nil {
-		return d.open(it, slots, field)
+		return d.open(it, all, prefix)
 	}
 	if t.Kind == model.KindList {
 		n, slots = int(slots[0]), slots[1:]

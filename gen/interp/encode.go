@@ -185,6 +185,8 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			e.sum(it)
 		case *model.WireBits:
 			ok = e.bits(it, slots, prefix)
+		case *model.WireSpace:
+			e.b = append(e.b, strings.Repeat(" ", it.Blanks)...)
 		case *model.WireAlign:
 			e.b = append(e.b, make([]byte, padding(len(e.b), begin, it))...)
 		case *model.WireRun:
@@ -204,7 +206,7 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 		case *model.WireCount:
 			ok = e.count(it, slots[it.Field.Offset:], prefix+it.Field.Name, cuts(items, it.Field))
 		case *model.WireEach:
-			ok = e.each(it, slots[it.Field.Offset:], prefix+it.Field.Name)
+			ok = e.each(it, slots, prefix)
 		case *model.WireWord:
 			e.b = append(append(e.b, it.Field.Type.InLine()[slots[it.Field.Offset]]...), it.End...)
 		case *model.WireBytes:
@@ -285,11 +287,12 @@ func cuts(items []model.WireItem, f *model.Field) bool {
 	return false
 }
 
-func (e *encoder) each(it *model.WireEach, slots []int64, field string) bool {
+func (e *encoder) each(it *model.WireEach, all []int64, prefix string) bool {
 	t := it.Field.Type
+	slots, field := all[it.Field.Offset:], prefix+it.Field.Name
 	size, from, n := t.Elem.Slots(), 0, 0
 	if it.ToEnd || it.Until != nil {
-		return e.open(it, slots, field)
+		return e.open(it, all, prefix)
 	}
 	if t.Kind == model.KindList {
 		n, slots = int(slots[0]), slots[1:]
@@ -358,6 +361,9 @@ func (e *encoder) text(it *model.WireBytes, handle int64, field string) bool {
 	}
 	if i := wire.BadIn(it.Field.Type.Charset, []byte(s)); i >= 0 {
 		return e.fail(field, len(e.b)+i, wire.Charset, int64(s[i]), 0)
+	}
+	if it.Tight && wire.Spaces([]byte(s)) > 0 {
+		return e.fail(field, len(e.b), wire.Charset, int64(s[0]), 0)
 	}
 	if it.End != "" {
 		if i := wire.BadByte([]byte(s), it.Field.Type.Without, false); i >= 0 && !it.Field.Type.Binary {

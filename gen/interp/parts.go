@@ -78,20 +78,21 @@ func (d *decoder) choice(it *model.WireCase, slots []int64, prefix string) bool 
 }
 
 // open reads a list that goes on to the end, or to a number.
-func (d *decoder) open(it *model.WireEach, slots []int64, field string) bool {
-	n, ok := d.behind(it.Behind, field)
+func (d *decoder) open(it *model.WireEach, all []int64, prefix string) bool {
+	n, ok := d.behind(it.Behind, prefix+it.Field.Name)
 	if !ok {
 		return false
 	}
 	whole := d.b
 	d.b = d.b[:len(d.b)-n]
-	ok = d.elements(it, slots, field)
+	ok = d.elements(it, all, prefix)
 	d.b = whole
 	return ok
 }
 
-func (d *decoder) elements(it *model.WireEach, slots []int64, field string) bool {
-	t := it.Field.Type
+func (d *decoder) elements(it *model.WireEach, all []int64, prefix string) bool {
+	t, slots, field := it.Field.Type, all[it.Field.Offset:], prefix+it.Field.Name
+	names := rowNames(it)
 	for {
 		if it.ToEnd && d.at >= len(d.b) {
 			return true
@@ -106,6 +107,11 @@ func (d *decoder) elements(it *model.WireEach, slots []int64, field string) bool
 				return true
 			}
 		}
+		if named, ok := d.named(it, names, all, prefix); !ok {
+			return false
+		} else if named {
+			continue
+		}
 		n := int(slots[0])
 		if n == t.Cap {
 			return d.fail(field, d.at, wire.Count, int64(n+1), int64(n))
@@ -116,6 +122,33 @@ func (d *decoder) elements(it *model.WireEach, slots []int64, field string) bool
 		}
 		slots[0]++
 	}
+}
+
+// named reads a row that begins with a name, if one does.
+func (d *decoder) named(it *model.WireEach, names []string, all []int64, prefix string) (named, ok bool) {
+	i := wire.Named(d.b[d.at:], names)
+	if i == wire.Unknown {
+		return false, d.fail(prefix+it.Field.Name, d.at, wire.Short, int64(len(d.b)), int64(len(d.b)+1))
+	}
+	if i < 0 {
+		return false, true
+	}
+	row := &it.Named[i]
+	there := &all[row.Field.Offset]
+	if *there != 0 {
+		return false, d.fail(prefix+row.Field.Name, d.at, wire.Count, 2, 1)
+	}
+	*there = 1
+	d.at += len(row.Name)
+	return true, d.items(row.Items, all, prefix)
+}
+
+// rowNames lists the names with which rows begin that are no elements.
+func rowNames(it *model.WireEach) (names []string) {
+	for _, row := range it.Named {
+		names = append(names, row.Name)
+	}
+	return names
 }
 
 // sized writes a region, and how many bytes it has.
@@ -167,7 +200,17 @@ func contains(list []*model.Field, f *model.Field) bool {
 }
 
 // open writes a list that goes on to the end, or to a number, with which no element begins.
-func (e *encoder) open(it *model.WireEach, slots []int64, field string) bool {
+func (e *encoder) open(it *model.WireEach, all []int64, prefix string) bool {
+	slots, field := all[it.Field.Offset:], prefix+it.Field.Name
+	for _, row := range it.Named {
+		if all[row.Field.Offset] == 0 {
+			continue
+		}
+		if e.b = append(e.b, row.Name...); !e.items(row.Items, all, prefix) {
+			return false
+		}
+	}
+	names := rowNames(it)
 	size, n, last := it.Field.Type.Elem.Slots(), int(slots[0]), e.last
 	for i := range n {
 		begin := len(e.b)
@@ -183,6 +226,9 @@ func (e *encoder) open(it *model.WireEach, slots []int64, field string) bool {
 			if v := int64(wire.Unsigned(first, it.Until.Little)); v == it.Until.Value {
 				return e.fail(field, begin, wire.Range, v, v)
 			}
+		}
+		if wire.Named(e.b[begin:], names) >= 0 {
+			return e.fail(field, begin, wire.Range, int64(len(e.b)-begin), 0)
 		}
 	}
 	e.last = last || it.ToEnd

@@ -27,7 +27,7 @@ func loose(items []WireItem) bool {
 
 func looseItem(item WireItem) bool {
 	switch it := item.(type) {
-	case *WirePad, *WireAlign, *WireSequence:
+	case *WirePad, *WireAlign, *WireSequence, *WireSpace:
 		return true
 	case *WireInt:
 		t := it.Field.Type
@@ -48,7 +48,7 @@ func looseItem(item WireItem) bool {
 	case *WireBytes:
 		return it.Nul || it.Cut || it.Back || it.LoneLF
 	case *WireEach:
-		return it.Rows > 0 || loose(it.Items)
+		return it.Rows > 0 || len(it.Named) > 0 || loose(it.Items)
 	case *WireSized:
 		return it.Overlong || loose(it.Items)
 	case *WireIf:

@@ -311,6 +311,14 @@ type (
 		// so that none follows it.
 		Behind Behind
 		Last   bool
+		// Named are rows of a list Until that are no elements: they begin with a name and may come in any
+		// order among the others, each at most once.
+		Named []WireNamed
+	}
+	// WireSpace is white space: so many blanks when encoding, any number of blanks and tabs when decoding.
+	WireSpace struct {
+		WireBase
+		Blanks int
 	}
 	// WireBytes is a Bytes field: terminated by a zero byte (Nul), or counted
 	// by an earlier WireCount, or all the rest of the frame. Longer texts are cut at
@@ -334,6 +342,8 @@ type (
 		// is CR LF, and an LF alone is taken as well.
 		End    string
 		LoneLF bool
+		// Tight: white space before it is not a part of it, so it begins with none.
+		Tight bool
 	}
 	// WireRun is bytes that are all Byte, as many as there are; the field, an integer, says how many.
 	WireRun struct {
@@ -359,6 +369,14 @@ type (
 		Field *Field
 	}
 )
+
+// WireNamed is the row of an optional field: it is there if the field is. Its bytes are the name, in which
+// decoding does not tell capital letters of ASCII from small ones, and the items.
+type WireNamed struct {
+	Name  string
+	Field *Field
+	Items []WireItem
+}
 
 // Sum is a checksum, by the name that package wire of the runtime has for it.
 type Sum string

@@ -54,6 +54,7 @@ var keyDocs = map[string]string{
 	"to":                    "To whom: `sender`, `all`, or an instance's number.",
 	"rows":                  "A list has always so many rows; those behind its end are zeros.",
 	"row":                   "The items of one element.",
+	"named":                 "Rows of a list `until` that are optional fields, each by its name, in any order.",
 	"overlong":              "`accept`: a number of varying length may have more bytes than it needs.",
 	"hex":                   "Bytes in hexadecimal, two digits for each.",
 	"text":                  "Bytes as a text.",

@@ -57,7 +57,7 @@ func init() {
 			{"text", text("bytes")}, {"hex", text("bytes")},
 			{"value", exprShape}, {"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}}}}},
 		{"cut", &shape{what: "cut", scalar: boolScalar}},
-		{"rows", exprShape}, {"row", wireItems},
+		{"rows", exprShape}, {"row", wireItems}, {"named", wireItems},
 		{"run", exprShape}, {"compressed", &shape{what: "names that point back", scalar: oneOf("accept", "error")}},
 		{"xor", &shape{what: "what a number is XORed with", scalar: anyScalar, keys: []key{{"at", exprShape}}}},
 		{"overlong", &shape{what: "numbers that are longer than they have to be", scalar: oneOf("accept", "error")}},

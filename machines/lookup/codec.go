@@ -172,21 +172,27 @@ func decodeMessage(b []byte, m *MessageMessage2) wire.Error {
 		at += 2
 	}
 	for i := range m.Answers.Items[:m.Answers.Len] {
-		var err wire.Error
-		if at, err = decodeMessageAnswers(b, at, &m.Answers.Items[i]); err.Problem != 0 {
-			return err
+		{
+			var err wire.Error
+			if at, err = decodeRecord(b, at, &m.Answers.Items[i], "MESSAGE"); err.Problem != 0 {
+				return err
+			}
 		}
 	}
 	for i := range m.Authority.Items[:m.Authority.Len] {
-		var err wire.Error
-		if at, err = decodeMessageAuthority(b, at, &m.Authority.Items[i]); err.Problem != 0 {
-			return err
+		{
+			var err wire.Error
+			if at, err = decodeRecord2(b, at, &m.Authority.Items[i], "MESSAGE"); err.Problem != 0 {
+				return err
+			}
 		}
 	}
 	for i := range m.Additional.Items[:m.Additional.Len] {
-		var err wire.Error
-		if at, err = decodeMessageAdditional(b, at, &m.Additional.Items[i]); err.Problem != 0 {
-			return err
+		{
+			var err wire.Error
+			if at, err = decodeRecord3(b, at, &m.Additional.Items[i], "MESSAGE"); err.Problem != 0 {
+				return err
+			}
 		}
 	}
 	if len(b) > at {
@@ -195,38 +201,38 @@ func decodeMessage(b []byte, m *MessageMessage2) wire.Error {
 	return wire.Error{}
 }
 
-// decodeMessageAnswers decodes an element of answers. It returns the offset behind it.
-func decodeMessageAnswers(b []byte, at int, e *Record) (int, wire.Error) {
+// decodeRecord decodes an element of answers. It returns the offset behind it.
+func decodeRecord(b []byte, at int, e *Record, message string) (int, wire.Error) {
 	{
 		n, end, err := wire.Domain(e.Name.Data[:], b, at, 0, true)
 		if err.Problem != 0 {
-			err.Message, err.Field = "MESSAGE", "answers.name"
+			err.Message, err.Field = message, "answers.name"
 			return at, err
 		}
 		e.Name.Len, at = uint8(n), end
 	}
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Field: "answers.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "answers.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	e.Kind = binary.BigEndian.Uint16(b[at:])
 	at += 2
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Field: "answers.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "answers.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	e.Class = binary.BigEndian.Uint16(b[at:])
 	at += 2
 	if len(b) < at+4 {
-		return at, wire.Error{Message: "MESSAGE", Field: "answers.life", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		return at, wire.Error{Message: message, Field: "answers.life", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
 	e.Life = Number(binary.BigEndian.Uint32(b[at:]))
 	at += 4
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if size1 > uint64(len(b)-at) {
-		return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -235,7 +241,7 @@ func decodeMessageAnswers(b []byte, at int, e *Record) (int, wire.Error) {
 			e.Address.Present = true
 			{
 				if len(b) < at+4 {
-					return at, wire.Error{Message: "MESSAGE", Field: "answers.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+					return at, wire.Error{Message: message, Field: "answers.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 				}
 				end := at + 4
 				text := b[at:end]
@@ -247,7 +253,7 @@ func decodeMessageAnswers(b []byte, at int, e *Record) (int, wire.Error) {
 			{
 				n, end, err := wire.Domain(e.Target.Value.Data[:], b, at, 0, true)
 				if err.Problem != 0 {
-					err.Message, err.Field = "MESSAGE", "answers.target"
+					err.Message, err.Field = message, "answers.target"
 					return at, err
 				}
 				e.Target.Value.Len, at = uint8(n), end
@@ -257,60 +263,60 @@ func decodeMessageAnswers(b []byte, at int, e *Record) (int, wire.Error) {
 			{
 				text, end := b[at:], len(b)
 				if len(text) > 300 {
-					return at, wire.Error{Message: "MESSAGE", Field: "answers.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 300}
+					return at, wire.Error{Message: message, Field: "answers.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 300}
 				}
 				e.Data.Value.Len = uint16(copy(e.Data.Value.Data[:], text))
 				at = end
 			}
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return at, wire.Error{}
 }
 
-// decodeMessageAuthority decodes an element of authority. It returns the offset behind it.
-func decodeMessageAuthority(b []byte, at int, e *Record) (int, wire.Error) {
+// decodeRecord2 decodes an element of authority. It returns the offset behind it.
+func decodeRecord2(b []byte, at int, e *Record, message string) (int, wire.Error) {
 	{
 		n, end, err := wire.Domain(e.Name.Data[:], b, at, 0, true)
 		if err.Problem != 0 {
-			err.Message, err.Field = "MESSAGE", "authority.name"
+			err.Message, err.Field = message, "authority.name"
 			return at, err
 		}
 		e.Name.Len, at = uint8(n), end
 	}
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Field: "authority.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "authority.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	e.Kind = binary.BigEndian.Uint16(b[at:])
 	at += 2
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Field: "authority.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "authority.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	e.Class = binary.BigEndian.Uint16(b[at:])
 	at += 2
 	if len(b) < at+4 {
-		return at, wire.Error{Message: "MESSAGE", Field: "authority.life", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		return at, wire.Error{Message: message, Field: "authority.life", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
 	e.Life = Number(binary.BigEndian.Uint32(b[at:]))
 	at += 4
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
-	size2 := uint64(binary.BigEndian.Uint16(b[at:]))
+	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
-	if size2 > uint64(len(b)-at) {
-		return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size2, 1<<32))}
+	if size1 > uint64(len(b)-at) {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
-		b := b[:at+int(size2)]
+		b := b[:at+int(size1)]
 		switch e.Kind {
 		case 1:
 			e.Address.Present = true
 			{
 				if len(b) < at+4 {
-					return at, wire.Error{Message: "MESSAGE", Field: "authority.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+					return at, wire.Error{Message: message, Field: "authority.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 				}
 				end := at + 4
 				text := b[at:end]
@@ -322,7 +328,7 @@ func decodeMessageAuthority(b []byte, at int, e *Record) (int, wire.Error) {
 			{
 				n, end, err := wire.Domain(e.Target.Value.Data[:], b, at, 0, true)
 				if err.Problem != 0 {
-					err.Message, err.Field = "MESSAGE", "authority.target"
+					err.Message, err.Field = message, "authority.target"
 					return at, err
 				}
 				e.Target.Value.Len, at = uint8(n), end
@@ -332,60 +338,60 @@ func decodeMessageAuthority(b []byte, at int, e *Record) (int, wire.Error) {
 			{
 				text, end := b[at:], len(b)
 				if len(text) > 300 {
-					return at, wire.Error{Message: "MESSAGE", Field: "authority.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 300}
+					return at, wire.Error{Message: message, Field: "authority.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 300}
 				}
 				e.Data.Value.Len = uint16(copy(e.Data.Value.Data[:], text))
 				at = end
 			}
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return at, wire.Error{}
 }
 
-// decodeMessageAdditional decodes an element of additional. It returns the offset behind it.
-func decodeMessageAdditional(b []byte, at int, e *Record) (int, wire.Error) {
+// decodeRecord3 decodes an element of additional. It returns the offset behind it.
+func decodeRecord3(b []byte, at int, e *Record, message string) (int, wire.Error) {
 	{
 		n, end, err := wire.Domain(e.Name.Data[:], b, at, 0, true)
 		if err.Problem != 0 {
-			err.Message, err.Field = "MESSAGE", "additional.name"
+			err.Message, err.Field = message, "additional.name"
 			return at, err
 		}
 		e.Name.Len, at = uint8(n), end
 	}
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Field: "additional.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "additional.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	e.Kind = binary.BigEndian.Uint16(b[at:])
 	at += 2
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Field: "additional.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "additional.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	e.Class = binary.BigEndian.Uint16(b[at:])
 	at += 2
 	if len(b) < at+4 {
-		return at, wire.Error{Message: "MESSAGE", Field: "additional.life", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		return at, wire.Error{Message: message, Field: "additional.life", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
 	e.Life = Number(binary.BigEndian.Uint32(b[at:]))
 	at += 4
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
-	size3 := uint64(binary.BigEndian.Uint16(b[at:]))
+	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
-	if size3 > uint64(len(b)-at) {
-		return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size3, 1<<32))}
+	if size1 > uint64(len(b)-at) {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
-		b := b[:at+int(size3)]
+		b := b[:at+int(size1)]
 		switch e.Kind {
 		case 1:
 			e.Address.Present = true
 			{
 				if len(b) < at+4 {
-					return at, wire.Error{Message: "MESSAGE", Field: "additional.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+					return at, wire.Error{Message: message, Field: "additional.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 				}
 				end := at + 4
 				text := b[at:end]
@@ -397,7 +403,7 @@ func decodeMessageAdditional(b []byte, at int, e *Record) (int, wire.Error) {
 			{
 				n, end, err := wire.Domain(e.Target.Value.Data[:], b, at, 0, true)
 				if err.Problem != 0 {
-					err.Message, err.Field = "MESSAGE", "additional.target"
+					err.Message, err.Field = message, "additional.target"
 					return at, err
 				}
 				e.Target.Value.Len, at = uint8(n), end
@@ -407,14 +413,14 @@ func decodeMessageAdditional(b []byte, at int, e *Record) (int, wire.Error) {
 			{
 				text, end := b[at:], len(b)
 				if len(text) > 300 {
-					return at, wire.Error{Message: "MESSAGE", Field: "additional.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 300}
+					return at, wire.Error{Message: message, Field: "additional.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 300}
 				}
 				e.Data.Value.Len = uint16(copy(e.Data.Value.Data[:], text))
 				at = end
 			}
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: "MESSAGE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return at, wire.Error{}
@@ -468,103 +474,39 @@ func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Erro
 		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
 	}
 	for i := range m.Answers.Items[:min(int(m.Answers.Len), 12)] {
-		var err wire.Error
-		if dst, err = encodeMessageAnswers(dst, start, &m.Answers.Items[i]); err.Problem != 0 {
-			return dst, err
+		{
+			var err wire.Error
+			if dst, err = encodeRecord(dst, start, &m.Answers.Items[i], "MESSAGE"); err.Problem != 0 {
+				return dst, err
+			}
 		}
 	}
 	for i := range m.Authority.Items[:min(int(m.Authority.Len), 6)] {
-		var err wire.Error
-		if dst, err = encodeMessageAuthority(dst, start, &m.Authority.Items[i]); err.Problem != 0 {
-			return dst, err
+		{
+			var err wire.Error
+			if dst, err = encodeRecord2(dst, start, &m.Authority.Items[i], "MESSAGE"); err.Problem != 0 {
+				return dst, err
+			}
 		}
 	}
 	for i := range m.Additional.Items[:min(int(m.Additional.Len), 6)] {
-		e := &m.Additional.Items[i]
 		{
-			text := e.Name.Data[:min(int(e.Name.Len), 253)]
-			out, bad := wire.AppendDomain(dst, text)
-			if bad >= 0 {
-				return dst, wire.Error{Message: "MESSAGE", Field: "additional.name", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+			var err wire.Error
+			if dst, err = encodeRecord3(dst, start, &m.Additional.Items[i], "MESSAGE"); err.Problem != 0 {
+				return dst, err
 			}
-			dst = out
-		}
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
-		dst = binary.BigEndian.AppendUint32(dst, uint32(e.Life))
-		sizeAt3 := len(dst)
-		dst = append(dst, 0, 0)
-		{
-			switch e.Kind {
-			case 1:
-				if !e.Address.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Target.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Data.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Address.Value.Data[:min(int(e.Address.Value.Len), 4)]
-					if len(text) < 4 {
-						return dst, wire.Error{Message: "MESSAGE", Field: "additional.address", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
-					}
-					dst = append(dst, text...)
-				}
-			case 5:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Target.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				if e.Data.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				{
-					text := e.Target.Value.Data[:min(int(e.Target.Value.Len), 253)]
-					out, bad := wire.AppendDomain(dst, text)
-					if bad >= 0 {
-						return dst, wire.Error{Message: "MESSAGE", Field: "additional.target", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
-					}
-					dst = out
-				}
-			default:
-				if e.Address.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if e.Target.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
-				}
-				if !e.Data.Present {
-					return dst, wire.Error{Message: "MESSAGE", Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
-				}
-				{
-					text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 300)]
-					dst = append(dst, text...)
-				}
-			}
-		}
-		if n := len(dst) - sizeAt3 - 2; uint64(n) > 65535 {
-			return dst, wire.Error{Message: "MESSAGE", Offset: sizeAt3 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
-		}
-		{
-			n := len(dst) - sizeAt3 - 2
-			binary.BigEndian.PutUint16(dst[sizeAt3:], uint16(n))
 		}
 	}
 	return dst, wire.Error{}
 }
 
-// encodeMessageAnswers appends an element of answers.
-func encodeMessageAnswers(dst []byte, start int, e *Record) ([]byte, wire.Error) {
+// encodeRecord appends an element of answers.
+func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, wire.Error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 253)]
 		out, bad := wire.AppendDomain(dst, text)
 		if bad >= 0 {
-			return dst, wire.Error{Message: "MESSAGE", Field: "answers.name", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+			return dst, wire.Error{Message: message, Field: "answers.name", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
 		}
 		dst = out
 	}
@@ -577,48 +519,48 @@ func encodeMessageAnswers(dst []byte, start int, e *Record) ([]byte, wire.Error)
 		switch e.Kind {
 		case 1:
 			if !e.Address.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			{
 				text := e.Address.Value.Data[:min(int(e.Address.Value.Len), 4)]
 				if len(text) < 4 {
-					return dst, wire.Error{Message: "MESSAGE", Field: "answers.address", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
+					return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
 				}
 				dst = append(dst, text...)
 			}
 		case 5:
 			if e.Address.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if !e.Target.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			{
 				text := e.Target.Value.Data[:min(int(e.Target.Value.Len), 253)]
 				out, bad := wire.AppendDomain(dst, text)
 				if bad >= 0 {
-					return dst, wire.Error{Message: "MESSAGE", Field: "answers.target", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+					return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
 				}
 				dst = out
 			}
 		default:
 			if e.Address.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if !e.Data.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 			}
 			{
 				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 300)]
@@ -627,7 +569,7 @@ func encodeMessageAnswers(dst []byte, start int, e *Record) ([]byte, wire.Error)
 		}
 	}
 	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: "MESSAGE", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
 		n := len(dst) - sizeAt1 - 2
@@ -636,67 +578,67 @@ func encodeMessageAnswers(dst []byte, start int, e *Record) ([]byte, wire.Error)
 	return dst, wire.Error{}
 }
 
-// encodeMessageAuthority appends an element of authority.
-func encodeMessageAuthority(dst []byte, start int, e *Record) ([]byte, wire.Error) {
+// encodeRecord2 appends an element of authority.
+func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, wire.Error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 253)]
 		out, bad := wire.AppendDomain(dst, text)
 		if bad >= 0 {
-			return dst, wire.Error{Message: "MESSAGE", Field: "authority.name", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+			return dst, wire.Error{Message: message, Field: "authority.name", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
 		}
 		dst = out
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(e.Life))
-	sizeAt2 := len(dst)
+	sizeAt1 := len(dst)
 	dst = append(dst, 0, 0)
 	{
 		switch e.Kind {
 		case 1:
 			if !e.Address.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			{
 				text := e.Address.Value.Data[:min(int(e.Address.Value.Len), 4)]
 				if len(text) < 4 {
-					return dst, wire.Error{Message: "MESSAGE", Field: "authority.address", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
+					return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
 				}
 				dst = append(dst, text...)
 			}
 		case 5:
 			if e.Address.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if !e.Target.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			{
 				text := e.Target.Value.Data[:min(int(e.Target.Value.Len), 253)]
 				out, bad := wire.AppendDomain(dst, text)
 				if bad >= 0 {
-					return dst, wire.Error{Message: "MESSAGE", Field: "authority.target", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+					return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
 				}
 				dst = out
 			}
 		default:
 			if e.Address.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
 			}
 			if !e.Data.Present {
-				return dst, wire.Error{Message: "MESSAGE", Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
 			}
 			{
 				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 300)]
@@ -704,12 +646,90 @@ func encodeMessageAuthority(dst []byte, start int, e *Record) ([]byte, wire.Erro
 			}
 		}
 	}
-	if n := len(dst) - sizeAt2 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: "MESSAGE", Offset: sizeAt2 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
+		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
-		n := len(dst) - sizeAt2 - 2
-		binary.BigEndian.PutUint16(dst[sizeAt2:], uint16(n))
+		n := len(dst) - sizeAt1 - 2
+		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
+	}
+	return dst, wire.Error{}
+}
+
+// encodeRecord3 appends an element of additional.
+func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, wire.Error) {
+	{
+		text := e.Name.Data[:min(int(e.Name.Len), 253)]
+		out, bad := wire.AppendDomain(dst, text)
+		if bad >= 0 {
+			return dst, wire.Error{Message: message, Field: "additional.name", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+		}
+		dst = out
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(e.Life))
+	sizeAt1 := len(dst)
+	dst = append(dst, 0, 0)
+	{
+		switch e.Kind {
+		case 1:
+			if !e.Address.Present {
+				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if e.Target.Present {
+				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.Data.Present {
+				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			{
+				text := e.Address.Value.Data[:min(int(e.Address.Value.Len), 4)]
+				if len(text) < 4 {
+					return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 4}
+				}
+				dst = append(dst, text...)
+			}
+		case 5:
+			if e.Address.Present {
+				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if !e.Target.Present {
+				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			if e.Data.Present {
+				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			{
+				text := e.Target.Value.Data[:min(int(e.Target.Value.Len), 253)]
+				out, bad := wire.AppendDomain(dst, text)
+				if bad >= 0 {
+					return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start + bad, Problem: wire.Range, Value: int64(len(text)), Limit: 63}
+				}
+				dst = out
+			}
+		default:
+			if e.Address.Present {
+				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if e.Target.Present {
+				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			}
+			if !e.Data.Present {
+				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			}
+			{
+				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 300)]
+				dst = append(dst, text...)
+			}
+		}
+	}
+	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
+		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+	}
+	{
+		n := len(dst) - sizeAt1 - 2
+		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
 	}
 	return dst, wire.Error{}
 }

@@ -305,38 +305,10 @@ func decodeConnect(b []byte, at int, m *ConnectMessage) wire.Error {
 		at = end
 	}
 	if m.Will.Present {
-		if len(b) < at+2 {
-			return wire.Error{Message: "CONNECT", Field: "will.topic", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		var err wire.Error
+		if at, err = decodeWill(b, at, &m.Will.Value, "CONNECT"); err.Problem != 0 {
+			return err
 		}
-		count2x := uint64(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		{
-			if count2x > uint64(len(b)-at) {
-				return wire.Error{Message: "CONNECT", Field: "will.topic", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count2x, 1<<32))}
-			}
-			end := at + int(count2x)
-			text := b[at:end]
-			if len(text) > 64 {
-				return wire.Error{Message: "CONNECT", Field: "will.topic", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 64}
-			}
-			m.Will.Value.Topic.Len = uint8(copy(m.Will.Value.Topic.Data[:], text))
-			at = end
-		}
-		if len(b) < at+2 {
-			return wire.Error{Message: "CONNECT", Field: "will.message", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		count3x := uint64(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if count3x > uint64(len(b)-at) {
-			return wire.Error{Message: "CONNECT", Field: "will.message", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count3x, 1<<32))}
-		}
-		end := at + int(count3x)
-		text := b[at:end]
-		if len(text) > 128 {
-			return wire.Error{Message: "CONNECT", Field: "will.message", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
-		}
-		m.Will.Value.Message.Len = uint8(copy(m.Will.Value.Message.Data[:], text))
-		at = end
 	}
 	if m.User.Present {
 		if len(b) < at+2 {
@@ -376,6 +348,45 @@ func decodeConnect(b []byte, at int, m *ConnectMessage) wire.Error {
 		return wire.Error{Message: "CONNECT", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
+}
+
+// decodeWill decodes the record of will. It returns the offset behind it.
+func decodeWill(b []byte, at int, e *Will, message string) (int, wire.Error) {
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "will.topic", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	count2x := uint64(binary.BigEndian.Uint16(b[at:]))
+	at += 2
+	{
+		if count2x > uint64(len(b)-at) {
+			return at, wire.Error{Message: message, Field: "will.topic", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count2x, 1<<32))}
+		}
+		end := at + int(count2x)
+		text := b[at:end]
+		if len(text) > 64 {
+			return at, wire.Error{Message: message, Field: "will.topic", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 64}
+		}
+		e.Topic.Len = uint8(copy(e.Topic.Data[:], text))
+		at = end
+	}
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "will.message", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	count3x := uint64(binary.BigEndian.Uint16(b[at:]))
+	at += 2
+	{
+		if count3x > uint64(len(b)-at) {
+			return at, wire.Error{Message: message, Field: "will.message", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count3x, 1<<32))}
+		}
+		end := at + int(count3x)
+		text := b[at:end]
+		if len(text) > 128 {
+			return at, wire.Error{Message: message, Field: "will.message", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 128}
+		}
+		e.Message.Len = uint8(copy(e.Message.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
 }
 
 func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error) {

@@ -37,7 +37,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		switch ev.Kind {
 		case ServerReceiveCommand:
 			// specs/library/resp/spec.yaml:92
-			fx.send(MessageReply).Reply = ReplyMessage{Kind: KindSimple, Line: Optional[Line]{}, Number: Optional[Number]{}, Bulk: Optional[Bulk]{}, Array: Optional[Branches]{}}
+			fx.send(MessageReply).Reply = ReplyMessage{Kind: KindSimple, Line: Optional[Line]{Present: true, Value: lineOf("")}, Number: Optional[Number]{}, Bulk: Optional[Bulk]{}, Array: Optional[Branches]{}}
 			return took(0)
 		case ServerReceiveReply:
 			// specs/library/resp/spec.yaml:91

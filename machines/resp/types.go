@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "a255493a65b3b0adfe4b3cd72d0a91f39c6e45a73faa98e0ed54d903743790f0"
+const hash = "95ec330fe64c30080eeb55c8989c9d3567df5b7efd50273b63f19b94f1f869e2"
 
 // The constants of the specification that its machines use.
 const (
@@ -70,6 +70,12 @@ func NewLine(s string) (t Line, ok bool) {
 
 // String returns the text.
 func (t Line) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// lineOf makes a constant of the specification.
+func lineOf(s string) Line {
+	t, _ := NewLine(s)
+	return t
+}
 
 // Bulk is at most 256 bytes. Bytes of Data from Len on are 0.
 type Bulk struct {

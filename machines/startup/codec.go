@@ -233,22 +233,12 @@ func decodeConnect(b []byte, m *ConnectMessage) wire.Error {
 	{
 		at := 398
 		for i := range m.Asks.Items[:m.Asks.Len] {
-			e := &m.Asks.Items[i]
-			if len(b) < at+6 {
-				return wire.Error{Message: "CONNECT", Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
-			}
 			{
-				v := numbered(b[at:], 6)
-				if v < 0 || v > 253 {
-					return wire.Error{Message: "CONNECT", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
+				var err wire.Error
+				if at, err = decodeAsk(b, at, &m.Asks.Items[i], "CONNECT"); err.Problem != 0 {
+					return err
 				}
-				e.Node = fsm.Peer(v)
 			}
-			at += 6
-			if len(b) < at+10 {
-				return wire.Error{Message: "CONNECT", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
-			}
-			at += 10
 		}
 	}
 	{
@@ -259,6 +249,26 @@ func decodeConnect(b []byte, m *ConnectMessage) wire.Error {
 		m.Asks.Len = uint8(n)
 	}
 	return wire.Error{}
+}
+
+// decodeAsk decodes an element of asks. It returns the offset behind it.
+func decodeAsk(b []byte, at int, e *Ask, message string) (int, wire.Error) {
+	if len(b) < at+6 {
+		return at, wire.Error{Message: message, Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
+	}
+	{
+		v := numbered(b[at:], 6)
+		if v < 0 || v > 253 {
+			return at, wire.Error{Message: message, Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
+		}
+		e.Node = fsm.Peer(v)
+	}
+	at += 6
+	if len(b) < at+10 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
+	}
+	at += 10
+	return at, wire.Error{}
 }
 
 func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error) {
@@ -596,22 +606,12 @@ func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
 	{
 		at := 398
 		for i := range m.Asks.Items[:m.Asks.Len] {
-			e := &m.Asks.Items[i]
-			if len(b) < at+6 {
-				return wire.Error{Message: "SLOT_REQUEST", Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
-			}
 			{
-				v := numbered(b[at:], 6)
-				if v < 0 || v > 253 {
-					return wire.Error{Message: "SLOT_REQUEST", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 253}
+				var err wire.Error
+				if at, err = decodeAsk(b, at, &m.Asks.Items[i], "SLOT_REQUEST"); err.Problem != 0 {
+					return err
 				}
-				e.Node = fsm.Peer(v)
 			}
-			at += 6
-			if len(b) < at+10 {
-				return wire.Error{Message: "SLOT_REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
-			}
-			at += 10
 		}
 	}
 	{

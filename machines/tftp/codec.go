@@ -178,34 +178,44 @@ func decodeRrq(b []byte, m *RrqMessage) wire.Error {
 			return wire.Error{Message: "RRQ", Field: "options", Offset: at, Problem: wire.Count, Value: 5, Limit: 4}
 		}
 		m.Options.Len++
-		e := &m.Options.Items[i]
 		{
-			text, end := b[at:], len(b)
-			if i := bytes.IndexByte(text, 0); i >= 0 {
-				text, end = text[:i], at+i+1
+			var err wire.Error
+			if at, err = decodeOption(b, at, &m.Options.Items[i], "RRQ"); err.Problem != 0 {
+				return err
 			}
-			if len(text) > 64 {
-				return wire.Error{Message: "RRQ", Field: "options.name", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			e.Name.Len = uint8(copy(e.Name.Data[:], text))
-			at = end
-		}
-		{
-			text, end := b[at:], len(b)
-			if i := bytes.IndexByte(text, 0); i >= 0 {
-				text, end = text[:i], at+i+1
-			}
-			if len(text) > 64 {
-				return wire.Error{Message: "RRQ", Field: "options.value", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			e.Value.Len = uint8(copy(e.Value.Data[:], text))
-			at = end
 		}
 	}
 	if len(b) > at {
 		return wire.Error{Message: "RRQ", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
+}
+
+// decodeOption decodes an element of options. It returns the offset behind it.
+func decodeOption(b []byte, at int, e *Option, message string) (int, wire.Error) {
+	{
+		text, end := b[at:], len(b)
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			text, end = text[:i], at+i+1
+		}
+		if len(text) > 64 {
+			return at, wire.Error{Message: message, Field: "options.name", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
+		}
+		e.Name.Len = uint8(copy(e.Name.Data[:], text))
+		at = end
+	}
+	{
+		text, end := b[at:], len(b)
+		if i := bytes.IndexByte(text, 0); i >= 0 {
+			text, end = text[:i], at+i+1
+		}
+		if len(text) > 64 {
+			return at, wire.Error{Message: message, Field: "options.value", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
+		}
+		e.Value.Len = uint8(copy(e.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
 }
 
 func encodeRrq(dst []byte, start int, m *RrqMessage) ([]byte, wire.Error) {
@@ -227,21 +237,31 @@ func encodeRrq(dst []byte, start int, m *RrqMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "RRQ", Field: "options", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Options.Len), Limit: 4}
 	}
 	for i := range m.Options.Items[:min(int(m.Options.Len), 4)] {
-		e := &m.Options.Items[i]
 		{
-			text := e.Name.Data[:min(int(e.Name.Len), 64)]
-			if bytes.IndexByte(text, 0) >= 0 {
-				return dst, wire.Error{Message: "RRQ", Field: "options.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
+			var err wire.Error
+			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "RRQ"); err.Problem != 0 {
+				return dst, err
 			}
-			dst = append(append(dst, text...), 0)
 		}
-		{
-			text := e.Value.Data[:min(int(e.Value.Len), 64)]
-			if bytes.IndexByte(text, 0) >= 0 {
-				return dst, wire.Error{Message: "RRQ", Field: "options.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			dst = append(append(dst, text...), 0)
+	}
+	return dst, wire.Error{}
+}
+
+// encodeOption appends an element of options.
+func encodeOption(dst []byte, start int, e *Option, message string) ([]byte, wire.Error) {
+	{
+		text := e.Name.Data[:min(int(e.Name.Len), 64)]
+		if bytes.IndexByte(text, 0) >= 0 {
+			return dst, wire.Error{Message: message, Field: "options.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
 		}
+		dst = append(append(dst, text...), 0)
+	}
+	{
+		text := e.Value.Data[:min(int(e.Value.Len), 64)]
+		if bytes.IndexByte(text, 0) >= 0 {
+			return dst, wire.Error{Message: message, Field: "options.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
+		}
+		dst = append(append(dst, text...), 0)
 	}
 	return dst, wire.Error{}
 }
@@ -276,28 +296,11 @@ func decodeWrq(b []byte, m *WrqMessage) wire.Error {
 			return wire.Error{Message: "WRQ", Field: "options", Offset: at, Problem: wire.Count, Value: 5, Limit: 4}
 		}
 		m.Options.Len++
-		e := &m.Options.Items[i]
 		{
-			text, end := b[at:], len(b)
-			if i := bytes.IndexByte(text, 0); i >= 0 {
-				text, end = text[:i], at+i+1
+			var err wire.Error
+			if at, err = decodeOption(b, at, &m.Options.Items[i], "WRQ"); err.Problem != 0 {
+				return err
 			}
-			if len(text) > 64 {
-				return wire.Error{Message: "WRQ", Field: "options.name", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			e.Name.Len = uint8(copy(e.Name.Data[:], text))
-			at = end
-		}
-		{
-			text, end := b[at:], len(b)
-			if i := bytes.IndexByte(text, 0); i >= 0 {
-				text, end = text[:i], at+i+1
-			}
-			if len(text) > 64 {
-				return wire.Error{Message: "WRQ", Field: "options.value", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			e.Value.Len = uint8(copy(e.Value.Data[:], text))
-			at = end
 		}
 	}
 	if len(b) > at {
@@ -325,20 +328,11 @@ func encodeWrq(dst []byte, start int, m *WrqMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "WRQ", Field: "options", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Options.Len), Limit: 4}
 	}
 	for i := range m.Options.Items[:min(int(m.Options.Len), 4)] {
-		e := &m.Options.Items[i]
 		{
-			text := e.Name.Data[:min(int(e.Name.Len), 64)]
-			if bytes.IndexByte(text, 0) >= 0 {
-				return dst, wire.Error{Message: "WRQ", Field: "options.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
+			var err wire.Error
+			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "WRQ"); err.Problem != 0 {
+				return dst, err
 			}
-			dst = append(append(dst, text...), 0)
-		}
-		{
-			text := e.Value.Data[:min(int(e.Value.Len), 64)]
-			if bytes.IndexByte(text, 0) >= 0 {
-				return dst, wire.Error{Message: "WRQ", Field: "options.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			dst = append(append(dst, text...), 0)
 		}
 	}
 	return dst, wire.Error{}
@@ -429,28 +423,11 @@ func decodeOack(b []byte, m *OackMessage) wire.Error {
 			return wire.Error{Message: "OACK", Field: "options", Offset: at, Problem: wire.Count, Value: 5, Limit: 4}
 		}
 		m.Options.Len++
-		e := &m.Options.Items[i]
 		{
-			text, end := b[at:], len(b)
-			if i := bytes.IndexByte(text, 0); i >= 0 {
-				text, end = text[:i], at+i+1
+			var err wire.Error
+			if at, err = decodeOption(b, at, &m.Options.Items[i], "OACK"); err.Problem != 0 {
+				return err
 			}
-			if len(text) > 64 {
-				return wire.Error{Message: "OACK", Field: "options.name", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			e.Name.Len = uint8(copy(e.Name.Data[:], text))
-			at = end
-		}
-		{
-			text, end := b[at:], len(b)
-			if i := bytes.IndexByte(text, 0); i >= 0 {
-				text, end = text[:i], at+i+1
-			}
-			if len(text) > 64 {
-				return wire.Error{Message: "OACK", Field: "options.value", Offset: at, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			e.Value.Len = uint8(copy(e.Value.Data[:], text))
-			at = end
 		}
 	}
 	if len(b) > at {
@@ -464,20 +441,11 @@ func encodeOack(dst []byte, start int, m *OackMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "OACK", Field: "options", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Options.Len), Limit: 4}
 	}
 	for i := range m.Options.Items[:min(int(m.Options.Len), 4)] {
-		e := &m.Options.Items[i]
 		{
-			text := e.Name.Data[:min(int(e.Name.Len), 64)]
-			if bytes.IndexByte(text, 0) >= 0 {
-				return dst, wire.Error{Message: "OACK", Field: "options.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
+			var err wire.Error
+			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "OACK"); err.Problem != 0 {
+				return dst, err
 			}
-			dst = append(append(dst, text...), 0)
-		}
-		{
-			text := e.Value.Data[:min(int(e.Value.Len), 64)]
-			if bytes.IndexByte(text, 0) >= 0 {
-				return dst, wire.Error{Message: "OACK", Field: "options.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 64}
-			}
-			dst = append(append(dst, text...), 0)
 		}
 	}
 	return dst, wire.Error{}

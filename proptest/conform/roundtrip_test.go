@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/machines/http"
 	"github.com/parley-go/parley/machines/mqtt"
 	"github.com/parley-go/parley/machines/ntp"
 	"github.com/parley-go/parley/machines/resp"
@@ -26,6 +27,9 @@ var library = []Target{
 	{"specs/library/ntp/spec.yaml", "client", ntp.NewClientRunner,
 		adapt[ntp.Client, ntp.ClientEvent], ntp.DecodeMessage, ntp.AppendMessage,
 		ntp.FrameSize},
+	{"specs/library/http/spec.yaml", "client", http.NewClientRunner,
+		adapt[http.Client, http.ClientEvent], http.DecodeMessage, http.AppendMessage,
+		http.FrameSize},
 	{"specs/library/resp/spec.yaml", "client", resp.NewClientRunner,
 		adapt[resp.Client, resp.ClientEvent], resp.DecodeMessage, resp.AppendMessage,
 		resp.FrameSize},
@@ -151,6 +155,18 @@ var textVectors = []vector{
 		`array: [{kind: integer, line: none, number: 1, bulk: none, array: none}, ` +
 		`{kind: array, line: none, number: none, bulk: none, array: [{kind: simple, line: "a", number: none, bulk: none}, ` +
 		`{kind: absent, line: none, number: none, bulk: none}]}]}`},
+	{"http", "GET /x?y HTTP/1.1\r\nHost:a.b\r\naccept: \t*/*\r\n\r\n",
+		`REQUEST{method: get, target: "/x?y", minor: 1, ` +
+			`headers: [{name: "Host", value: "a.b"}, {name: "accept", value: "*/*"}], body: none, chunked: none}`},
+	{"http", "POST / HTTP/1.0\r\nA: b\r\ncontent-LENGTH:   5\r\nC: \r\n\r\na\r\nb\n",
+		`REQUEST{method: post, target: "/", ` +
+			`minor: 0, headers: [{name: "A", value: "b"}, {name: "C", value: ""}], body: "a\r\nb\n", chunked: none}`},
+	{"http", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" +
+		"3\r\n0\r\n\r\n00A\r\n0123456789\r\n0\r\nX: y\r\n\r\n",
+		`RESPONSE{minor: 1, code: 200, reason: "OK", headers: [], body: none, chunked: {pieces: ["0\r\n", "0123456789"], ` +
+			`trailers: [{name: "X", value: "y"}]}}`},
+	{"http", "HTTP/1.1 204 \r\n\r\n",
+		`RESPONSE{minor: 1, code: 204, reason: "", headers: [], body: none, chunked: none}`},
 	{"texts", "GET a/b X/1.10\r\nHost: c d\r\n: \r\n\r\n", `REQUEST{method: get, path: "a/b", major: 1, minor: 10, ` +
 		`headers: [{name: "Host", value: "c d"}, {name: "", value: ""}]}`},
 	{"texts", "LIST  X/0.0\r\n\r\n", `REQUEST{method: list, path: "", major: 0, minor: 0, headers: []}`},
@@ -163,6 +179,10 @@ var textVectors = []vector{
 		`CHUNKS{chunks: ["0123456789", "01234567890123456789012345678901"], big: 9223372036854775808, ` +
 			`sum: 18446744073709551615}`},
 	{"texts", "#a\u00e9\r\n\r\n--", "LOOSE{a: \"a\u00e9\", b: \"\\r\\n\"}"},
+	{"texts", "& \t\nSIZE:\t 7\r\na: b \r\ndata-length:3\r\nMORE\r\n:\r\n\r\nxyzA\n0123456789\n0c: \r\n\r\n",
+		`LINES{size: 7, data: "xyz", more: {parts: ["0123456789"], lines: [{name: "c", value: ""}]}, ` +
+			`lines: [{name: "a", value: "b "}, {name: "", value: ""}]}`},
+	{"texts", "&\nx:y\r\n\r\n", `LINES{size: none, data: none, more: none, lines: [{name: "x", value: "y"}]}`},
 	{"texts", "\x00\x01\x07\x00\x07\x02ab\x00\x01\xff\xff", `BINARY{kind: 7, parts: [1, 65535], tail: "ab"}`},
 }
 

@@ -190,6 +190,44 @@ func Which(b []byte, end string, words []string) (i, n int) {
 	return i, n
 }
 
+// Unknown is what [Named] returns if more bytes are needed.
+const Unknown = -2
+
+// Named returns which of names stands at the beginning of b, where capital letters of ASCII are as good as
+// small ones; -1 if none does, and [Unknown] if b ends before that can be told.
+func Named(b []byte, names []string) int {
+	found := -1
+	for k, name := range names {
+		i := 0
+		for i < len(b) && i < len(name) && lower(b[i]) == lower(name[i]) {
+			i++
+		}
+		if i == len(name) {
+			return k
+		}
+		if i == len(b) {
+			found = Unknown
+		}
+	}
+	return found
+}
+
+func lower(c byte) byte {
+	if c >= 'A' && c <= 'Z' {
+		return c + 'a' - 'A'
+	}
+	return c
+}
+
+// Spaces returns how many blanks and tabs b begins with.
+func Spaces(b []byte) int {
+	n := 0
+	for n < len(b) && (b[n] == ' ' || b[n] == '\t') {
+		n++
+	}
+	return n
+}
+
 // BadWord is the error of a word at an offset of a frame, of which [Which] gave n.
 func BadWord(message, field string, frame []byte, at, n int) Error {
 	e := Error{Message: message, Field: field, Offset: at, Problem: NoWord}

@@ -23,6 +23,7 @@ type Codec struct {
 	// shared are functions for what several messages have in common, behind those that are not written yet.
 	shared, behind []*gotree.Func
 	parts          map[string]string // tables of the fields of unions
+	lists          map[string]int    // how many lists have elements of a type
 	tail           []table           // behind the functions
 }
 

@@ -21,6 +21,7 @@ type layout struct {
 	at      gotree.Expr // offset of the next item: a number as long as it is known, else `at`
 	sure    int         // so many bytes of the frame are known to be there
 	counts  map[*model.Field]string
+	ahead   map[string]bool // the variables of counts that are declared before the rows that may have them
 	nested  int
 	regions int
 	last    bool                  // nobody asks where the item at hand ends
@@ -30,6 +31,7 @@ type layout struct {
 	rounds  []round
 	elem    *types.Type // of a function that decodes or encodes an element, which is e
 	split   bool        // and long kinds of its union are functions
+	opened  string      // or e is the record of this optional field
 }
 
 // round is a loop over the records of a list. It can become a function.
@@ -265,6 +267,9 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 			d.sum(it)
 		case *model.WireBits:
 			d.bits(it, of, names, prefix)
+		case *model.WireSpace:
+			d.float()
+			d.t.P("at += wire.Spaces(b[at:])")
 		case *model.WireAlign:
 			if i < len(items)-1 || d.nested > 0 || !d.g.P.Wire.Surplus {
 				d.align(it, begin)
@@ -285,7 +290,7 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 		case *model.WireCount:
 			d.count(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
-			d.each(it, d.member(of, names, it.Field), prefix+it.Field.Name)
+			d.each(it, of, names, prefix)
 		case *model.WireBytes:
 			d.text(it, d.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireRun:
@@ -310,6 +315,12 @@ func (d *layout) member(of gotree.Expr, names []string, f *model.Field) gotree.E
 	switch {
 	case f.Name == "":
 		return of
+	case f.Path != nil && f.Path[0].Unwrapped && d.opened == f.Path[0].Name:
+		place := gotree.X("$1", of)
+		for i, step := range f.Path[1:] {
+			place = gotree.X("$1.$2", place, d.g.Typ(f.Path[i].Type, "").Fields[step.Index])
+		}
+		return place
 	case f.Path == nil && f.Unwrapped:
 		return gotree.X("$1.$2.Value", of, names[f.Index])
 	case f.Path == nil:
@@ -482,13 +493,20 @@ func (d *layout) align(it *model.WireAlign, begin map[int]gotree.Expr) {
 func (d *layout) count(it *model.WireCount, place gotree.Expr, field string) {
 	kind := it.Field.Type.Kind
 	if kind == model.KindBytes {
-		name := "count" + strconv.Itoa(len(d.counts)+1) + strings.Repeat("x", d.nested)
-		d.counts[it.Field] = name
-		if it.Varint != model.Fixed {
-			d.t.P("var $1 uint64", name)
+		name, declared := d.counts[it.Field], false
+		if d.ahead[name] {
+			declared = true
+		} else {
+			name = d.counting(it.Field)
+			if declared = it.Varint != model.Fixed; declared {
+				d.t.P("var $1 uint64", name)
+			}
 		}
 		d.number(it.Number, field, true, func(v gotree.Expr) []gotree.Stmt {
-			if it.Varint != model.Fixed {
+			if declared && it.Varint == model.Fixed {
+				return gotree.S("$1 = uint64($2)", name, v)
+			}
+			if declared {
 				return gotree.S("$1 = $2", name, v)
 			}
 			return gotree.S("$1 := uint64($2)", name, v)
@@ -513,6 +531,12 @@ func (d *layout) count(it *model.WireCount, place gotree.Expr, field string) {
 		return gotree.S("{\nn := $1\nif n > $2 {\nreturn $3\n}\n$4.Len = $5(n)\n}", v, most,
 			d.err(field, d.at, "Count", gotree.X("int64(n)"), gotree.Int(most)), place, typ)
 	})
+}
+
+// counting names the variable for the length of a text.
+func (d *layout) counting(f *model.Field) string {
+	d.counts[f] = "count" + strconv.Itoa(len(d.counts)+1) + strings.Repeat("x", d.nested)
+	return d.counts[f]
 }
 
 // room composes how many bytes come after something that takes the rest, and the check that they are there.

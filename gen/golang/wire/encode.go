@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
@@ -99,6 +100,10 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 			e.putPart(it, of, names, prefix)
 		case *model.WireCase:
 			e.putChoice(it, of, names, prefix)
+		case *model.WireSpace:
+			if it.Blanks > 0 {
+				e.t.P("dst = append(dst, $1...)", gotree.Str(strings.Repeat(" ", it.Blanks)))
+			}
 		case *model.WireAlign:
 			at := here
 			if it.Since >= 0 {
@@ -108,7 +113,8 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 		case *model.WireCount:
 			e.putCount(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireEach:
-			e.putEach(it, e.member(of, names, it.Field), prefix+it.Field.Name)
+			e.putNamed(it, of, names, prefix)
+			e.putEach(it, e.member(of, names, it.Field), prefix+it.Field.Name, prefix)
 		case *model.WireBytes:
 			e.putText(it, e.member(of, names, it.Field), prefix+it.Field.Name)
 		case *model.WireRun:
@@ -287,7 +293,7 @@ func (e *layout) putCount(it *model.WireCount, place gotree.Expr, field string) 
 	e.t.Add(ints.Append(it.Number, n))
 }
 
-func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
+func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field, prefix string) {
 	t := it.Field.Type
 	e.nested++
 	one, over := elements(it, place)
@@ -321,6 +327,10 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field string) {
 			e.t.P("if $1 == $2 {\nreturn dst, $3\n}", v, it.Until.Value,
 				e.err(field, gotree.X("begin - start"), "Range", gotree.Int(it.Until.Value),
 					gotree.Int(it.Until.Value)))
+		}
+		if len(it.Named) > 0 {
+			e.t.P("if wire.Named(dst[begin:], $1[:]) >= 0 {\nreturn dst, $2\n}", e.g.rowTable(it, prefix),
+				e.err(field, gotree.X("begin - start"), "Range", gotree.X("int64(len(dst) - begin)"), nil))
 		}
 	})
 	if it.ToEnd || it.Until != nil {
@@ -409,6 +419,10 @@ func (e *layout) putText(it *model.WireBytes, place gotree.Expr, field string) {
 				gotree.Str(it.Field.Type.Without),
 				e.err(field, gotree.X("len(dst) - start + i"), "Charset", gotree.X("int64(text[i])"), nil)), put...)
 		}
+	}
+	if it.Tight {
+		put = append(gotree.S("if wire.Spaces(text) > 0 {\nreturn dst, $1\n}", e.err(field, here, "Charset",
+			gotree.X("int64(text[0])"), nil)), put...)
 	}
 	if bad := types.BadIn(it.Field.Type, "text"); bad != nil {
 		put = append(gotree.S("if i := $1; i >= 0 {\nreturn dst, $2\n}", bad, e.err(field,

@@ -2,7 +2,10 @@ package wire
 
 import (
 	"fmt"
+	"maps"
+	"strings"
 
+	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/model"
@@ -65,10 +68,13 @@ func (d *layout) flag(it *model.WirePresent, v, place gotree.Expr, field string)
 // part composes the reading of items that are there if an optional field is.
 func (d *layout) part(it *model.WireIf, of gotree.Expr, names []string, prefix string) {
 	d.float()
-	place := d.member(of, names, it.Field)
+	place, counts := d.member(of, names, it.Field), maps.Clone(d.counts)
 	d.nested++
 	code := d.inner(func() { d.decode(it.Items, of, names, prefix) })
 	d.nested--
+	if f := d.longPart(it, code, counts, func(f *layout) { f.decode(it.Items, gotree.X("e"), nil, prefix) }); f != nil {
+		code = d.decoder(f, f.elem.Name, "the record of "+prefix+it.Field.Name, gotree.X("&$1.Value", place))
+	}
 	if !it.Flagged {
 		d.t.P("$1.Present = len(b) > at", place)
 	}
@@ -109,7 +115,9 @@ func (d *layout) choice(it *model.WireCase, of gotree.Expr, names []string, pref
 }
 
 // open composes the reading of a list that goes on to the end, or to a number.
-func (d *layout) open(it *model.WireEach, t *model.Type, place gotree.Expr, field string) {
+func (d *layout) open(it *model.WireEach, of gotree.Expr, names []string, prefix string) {
+	t, place, field := it.Field.Type, d.member(of, names, it.Field), prefix+it.Field.Name
+	d.countsAhead(it)
 	d.nested++
 	i := "i"
 	if d.nested > 1 {
@@ -120,6 +128,7 @@ func (d *layout) open(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 			d.need(field, u.Bits/8)
 			d.t.P("if $1 == $2 {\nat += $3\nbreak\n}", ints.Read(u.Number, d.at), u.Value, u.Bits/8)
 		}
+		d.named(it, of, names, prefix)
 		d.t.P("$1 := int($2.Len)\nif $1 == $3 {\nreturn $4\n}\n$2.Len++", i, place, t.Cap,
 			d.err(field, d.at, "Count", gotree.Int(t.Cap+1), gotree.Int(t.Cap)))
 		d.element(it.Items, t, gotree.X("$1.Items[$2]", place, i), field)
@@ -135,6 +144,73 @@ func (d *layout) open(it *model.WireEach, t *model.Type, place gotree.Expr, fiel
 		d.t.Add(loop)
 	}
 	d.nested--
+}
+
+// countsAhead declares the lengths of texts that rows with a name may have; the texts come behind the rows.
+func (d *layout) countsAhead(it *model.WireEach) {
+	for _, row := range it.Named {
+		for _, item := range row.Items {
+			if c, ok := item.(*model.WireCount); ok && c.Field.Type.Kind == model.KindBytes {
+				if d.ahead == nil {
+					d.ahead = map[string]bool{}
+				}
+				name := d.counting(c.Field)
+				d.ahead[name] = true
+				d.t.P("var $1 uint64", name)
+			}
+		}
+	}
+}
+
+// named composes the reading of a row that begins with a name.
+func (d *layout) named(it *model.WireEach, of gotree.Expr, names []string, prefix string) {
+	if len(it.Named) == 0 {
+		return
+	}
+	d.t.P("named := wire.Named(b[at:], $1[:])\nif named == wire.Unknown {\nreturn $2\n}", d.g.rowTable(it, prefix),
+		d.err(prefix+it.Field.Name, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(len(b) + 1)")))
+	for i, row := range it.Named {
+		place := d.member(of, names, row.Field)
+		code := d.inner(func() {
+			d.t.P("if $1.Present {\nreturn $2\n}\n$1.Present = true\nat += $3", place,
+				d.err(prefix+row.Field.Name, d.at, "Count", gotree.Int(2), gotree.Int(1)), len(row.Name))
+			d.decode(row.Items, of, names, prefix)
+			d.t.P("continue")
+		})
+		d.t.P("if named == $1 {\n$2\n}", i, code)
+	}
+}
+
+// putNamed appends the rows that begin with a name.
+func (e *layout) putNamed(it *model.WireEach, of gotree.Expr, names []string, prefix string) {
+	for _, row := range it.Named {
+		e.nested++
+		code := e.inner(func() { e.encode(row.Items, of, names, prefix) })
+		e.nested--
+		e.t.P("if $1.Present {\ndst = append(dst, $2...)\n$3\n}", e.member(of, names, row.Field),
+			gotree.Str(row.Name), code)
+	}
+}
+
+// rowTable returns the name of the table of the names with which rows begin.
+func (g *Codec) rowTable(it *model.WireEach, prefix string) string {
+	var list []string
+	var elems []gotree.Expr
+	for _, row := range it.Named {
+		list = append(list, row.Name)
+		elems = append(elems, gotree.Str(row.Name))
+	}
+	key := "\x00" + strings.Join(list, "\x00")
+	if g.parts == nil {
+		g.parts = map[string]string{}
+	}
+	if g.parts[key] == "" {
+		name := g.Top.Take(base.Unexported(base.GoName(prefix+it.Field.Name)) + "Names")
+		g.parts[key] = name
+		g.tail = append(g.tail, table{base.Comment(name, "are the names with which rows of "+prefix+it.Field.Name+
+			" begin that are fields of their own."), name, gotree.X("[...]string{$1}", elems)})
+	}
+	return g.parts[key]
 }
 
 // putSized appends a region, and how many bytes it has.
@@ -176,8 +252,42 @@ func (e *layout) putPart(it *model.WireIf, of gotree.Expr, names []string, prefi
 		e.encode(it.Items, of, names, prefix)
 	})
 	e.nested--
-	e.t.P("if $1.Present {\n$2\n}", e.member(of, names, it.Field), code)
+	place := e.member(of, names, it.Field)
+	if it.After == nil {
+		compose := func(f *layout) { f.encode(it.Items, gotree.X("e"), nil, prefix) }
+		if f := e.longPart(it, code, nil, compose); f != nil {
+			code = e.encoder(f, f.elem.Name, "the record of "+prefix+it.Field.Name,
+				gotree.X("&$1.Value", place))
+		}
+	}
+	e.t.P("if $1.Present {\n$2\n}", place, code)
 }
+
+// longPart returns the layout of a function for the record of an optional part, nil if the statements for it are
+// not many, or need a variable around them.
+func (d *layout) longPart(it *model.WireIf, code []gotree.Stmt, counts map[*model.Field]string,
+	compose func(f *layout)) *layout {
+	t := it.Field.Type.Elem
+	if t.Kind != model.KindRecord || gotree.Lines(code) < longPart {
+		return nil
+	}
+	f := d.function(d.g.Typ(t, ""), false)
+	f.opened = it.Field.Name
+	maps.Copy(f.counts, counts)
+	compose(f)
+	for _, name := range counts {
+		if gotree.Uses(f.t.List, name) {
+			return nil
+		}
+	}
+	if d.needs(f.t.List) {
+		return nil
+	}
+	return f
+}
+
+// longPart is how many lines the codec of an optional record has to have to become a function.
+const longPart = 30
 
 // putChoice appends the items that a tag says; fields of the other branches must not be there.
 func (e *layout) putChoice(it *model.WireCase, of gotree.Expr, names []string, prefix string) {

@@ -5,15 +5,15 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-func (d *layout) each(it *model.WireEach, place gotree.Expr, field string) {
-	t := it.Field.Type
+func (d *layout) each(it *model.WireEach, of gotree.Expr, names []string, prefix string) {
+	t, place, field := it.Field.Type, d.member(of, names, it.Field), prefix+it.Field.Name
 	if it.AheadOf > 0 {
-		d.ahead(it, place, field)
+		d.readAhead(it, place, field)
 	}
 	if it.ToEnd || it.Until != nil {
 		d.last = false
 		d.float()
-		d.open(it, t, place, field)
+		d.open(it, of, names, prefix)
 		return
 	}
 	if it.Rows == 0 {
@@ -30,8 +30,8 @@ func (d *layout) each(it *model.WireEach, place gotree.Expr, field string) {
 	d.advance(it.Rows * it.RowBytes)
 }
 
-// ahead composes statements that read the count, or whether the value is there, from behind the rows.
-func (d *layout) ahead(it *model.WireEach, place gotree.Expr, field string) {
+// readAhead composes statements that read the count, or whether the value is there, from behind the rows.
+func (d *layout) readAhead(it *model.WireEach, place gotree.Expr, field string) {
 	begin, last := d.at, d.last
 	d.at, d.last = gotree.Plus(begin, int64(it.AheadOf)), true // nothing moves on
 	if it.Present == nil {

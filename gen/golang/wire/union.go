@@ -121,9 +121,9 @@ func (d *layout) messageName() gotree.Expr {
 // element composes the decoding of an element of a list. It reports whether that is a call.
 func (d *layout) element(items []model.WireItem, t *model.Type, one gotree.Expr, field string) bool {
 	elem := d.g.Typ(t.Elem, "")
-	if t.Elem.Kind == model.KindRecord && manyOf(items) {
+	if t.Elem.Kind == model.KindRecord && (manyOf(items) || d.g.often(t.Elem)) {
 		f := d.composed(elem, func(f *layout) { f.decode(items, gotree.X("e"), elem.Fields, field+".") })
-		if f != nil {
+		if f != nil && (manyOf(items) || gotree.Lines(f.t.List) >= longElement) {
 			d.t.Add(&gotree.Braces{Body: d.decoder(f, elem.Name, "an element of "+field, gotree.X("&$1", one))})
 			return true
 		}
@@ -135,15 +135,51 @@ func (d *layout) element(items []model.WireItem, t *model.Type, one gotree.Expr,
 // putElement composes the encoding of an element. It reports whether that is a call.
 func (e *layout) putElement(items []model.WireItem, t *model.Type, one gotree.Expr, field string) bool {
 	elem := e.g.Typ(t.Elem, "")
-	if t.Elem.Kind == model.KindRecord && manyOf(items) {
+	if t.Elem.Kind == model.KindRecord && (manyOf(items) || e.g.often(t.Elem)) {
 		f := e.composed(elem, func(f *layout) { f.encode(items, gotree.X("e"), elem.Fields, field+".") })
-		if f != nil {
+		if f != nil && (manyOf(items) || gotree.Lines(f.t.List) >= longElement) {
 			e.t.Add(&gotree.Braces{Body: e.encoder(f, elem.Name, "an element of "+field, gotree.X("&$1", one))})
 			return true
 		}
 	}
 	e.encode(items, e.row(t, one), elem.Fields, field+".")
 	return false
+}
+
+// longElement is how many lines the codec of an element has to have to become a function, if several messages
+// have such elements.
+const longElement = 12
+
+// often reports whether elements of a record type stand in several lists of the messages.
+func (g *Codec) often(t *model.Type) bool {
+	if g.lists == nil {
+		g.lists = map[string]int{}
+		for _, m := range g.P.Messages {
+			g.count(m.Layout)
+		}
+	}
+	return g.lists[g.Typ(t, "").Name] > 1
+}
+
+// count counts the lists of record types.
+func (g *Codec) count(items []model.WireItem) {
+	for _, item := range items {
+		switch it := item.(type) {
+		case *model.WireEach:
+			if t := it.Field.Type.Elem; t.Kind == model.KindRecord && it.Present == nil && !it.Last {
+				g.lists[g.Typ(t, "").Name]++
+			}
+			g.count(it.Items)
+		case *model.WireSized:
+			g.count(it.Items)
+		case *model.WireIf:
+			g.count(it.Items)
+		case *model.WireCase:
+			for _, b := range it.Branches {
+				g.count(b.Items)
+			}
+		}
+	}
 }
 
 // longKind is how many lines the codec of a kind has to have to become a function.

@@ -20,8 +20,9 @@ type writer struct {
 	order   []*model.Field
 	placed  map[string]int
 	counted map[string]*model.WireCount
-	early   map[string]bool // what was counted before something took the rest
-	names   map[string]int  // index of the item that places a field, for `since`
+	early   map[string]bool               // what was counted before something took the rest
+	names   map[string]int                // index of the item that places a field, for `since`
+	inner   map[*model.Field]*model.Field // the fields that stand for the values of optional ones
 	header  bool
 	heads   []headPlace
 	bodies  []*model.WireLength        // of a header; what they leave out is known behind it
@@ -51,7 +52,7 @@ func newWriter(r *resolver, little bool, where string, fields []*model.Field) *w
 		placed:  map[string]int{},
 		counted: map[string]*model.WireCount{}, names: map[string]int{},
 		eachOf: map[string]*model.WireEach{}, eachAt: map[string]int64{}, rowsOf: map[string]int{},
-		parts: map[string]map[string]int{}, flagged: map[string]bool{}}
+		parts: map[string]map[string]int{}, flagged: map[string]bool{}, inner: map[*model.Field]*model.Field{}}
 	for _, f := range fields {
 		w.fields[f.Name] = f
 	}
@@ -109,6 +110,7 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 		}
 	}
 	w.prefixes(out)
+	w.tight(out)
 	return out
 }
 
@@ -165,6 +167,16 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		}
 		w.grow(v, v)
 		return &model.WirePad{WireBase: base, Bytes: int(v)}
+	case "space":
+		v, ok := w.r.ConstIn(e.Value, 0, 16, "the white space")
+		if !ok || w.inBits || w.header {
+			if ok {
+				w.r.Errorf("FSM076", e.Key.Span(), "white space stands among the items of a message")
+			}
+			return nil
+		}
+		w.grow(0, v)
+		return &model.WireSpace{WireBase: base, Blanks: int(v)}
 	case "align":
 		if w.self {
 			return w.noEnd(e, "`align` may be missing at the end of the frame")
@@ -208,7 +220,7 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	if w.noRecord(e, e.Key.Text) {
 		return nil
 	}
-	known := append([]string{"pad", "align", "const", "bits", "sized u16", "checksum"},
+	known := append([]string{"pad", "align", "space", "const", "bits", "sized u16", "checksum"},
 		w.known(e.Key.Text)...)
 	if w.header {
 		known = append(known, "length", "body length", "rest length", "type", "sequence")

@@ -60,6 +60,14 @@ func unwrapped(f *model.Field) *model.Field {
 	return &inner
 }
 
+// value is [unwrapped], the same each time.
+func (w *writer) value(f *model.Field) *model.Field {
+	if w.inner[f] == nil {
+		w.inner[f] = unwrapped(f)
+	}
+	return w.inner[f]
+}
+
 // optional resolves items that are there if an optional field is.
 func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index int) model.WireItem {
 	f := w.fields[name]
@@ -77,7 +85,7 @@ func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index i
 	w.refer(e.Key, len(e.Key.Text)-len(name), f)
 	it := &model.WireIf{WireBase: base, Field: f, Flagged: w.flagged[name]}
 	sub := w.within()
-	sub.fields, sub.placed, sub.min = map[string]*model.Field{name: unwrapped(f)}, map[string]int{}, 0
+	sub.fields, sub.placed, sub.min = map[string]*model.Field{name: w.value(f)}, map[string]int{}, 0
 	before := w.r.Len()
 	if it.Items = sub.part(name, e); before != w.r.Len() {
 		return nil
@@ -302,7 +310,7 @@ func (w *writer) number(t *model.Type, key *ast.Node, seen map[int64]bool) ([]in
 
 // ends reads how a list ends that is not counted: with the frame or region, or with a number.
 func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
-	if !w.onlyKeys(list, []string{"row", "to", "until"}) {
+	if !w.onlyKeys(list, []string{"row", "to", "until", "named"}) {
 		return false
 	}
 	to, until := list.Get("to"), list.Get("until")
@@ -310,6 +318,10 @@ func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
 	case item.Field.Type.Kind != model.KindList || item.Count != nil || to != nil && until != nil:
 		w.r.Errorf("FSM076", list.Span(), "a list without a count is {to: end, row: [items]} or "+
 			"{until: {as: u8, value: 0}, row: [items]}")
+		return false
+	case to != nil && list.Get("named") != nil:
+		w.r.Errorf("FSM076", list.Entry("named").Key.Span(), "only a list with `until` has rows with names").
+			With("{until: crlf, named: [\"Name:\": [if field: [items]]], row: [items]}")
 		return false
 	case to != nil && to.Text != "end":
 		w.r.Errorf("FSM076", to.Span(), "a list goes on to the `end` of the frame, or of what is `sized`")
@@ -347,5 +359,5 @@ func (w *writer) ends(item *model.WireEach, list *ast.Node, e ast.Entry) bool {
 		return false
 	}
 	item.Until = c
-	return true
+	return list.Get("named") == nil || w.named(item, list.Get("named"))
 }

@@ -166,6 +166,35 @@ func (w *writer) word(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 	return it
 }
 
+// tight sees to it that what follows white space begins with none.
+func (w *writer) tight(items []model.WireItem) {
+	for i, item := range items {
+		space, ok := item.(*model.WireSpace)
+		if !ok {
+			continue
+		}
+		var next [256]bool
+		if known := i+1 < len(items) && apart.Begin(items[i+1:i+2], &next); !known || next[' '] || next['\t'] {
+			if t, text := after(items, i).(*model.WireBytes); text && t.End != "" {
+				if t.Tight = true; !strings.ContainsAny(t.End[:1], " \t") {
+					continue
+				}
+			}
+			w.r.Errorf("FSM074", space.Span, "what follows may begin with white space itself, and nobody could tell "+
+				"where it begins").With("let a number in digits, a word, a constant or a text with an end follow")
+			return
+		}
+	}
+}
+
+// after returns the item behind another one, nil if there is none.
+func after(items []model.WireItem, i int) model.WireItem {
+	if i+1 < len(items) {
+		return items[i+1]
+	}
+	return nil
+}
+
 // prefixes reports words without an end of which one begins another, if the bytes behind the shorter one could
 // make it the longer one.
 func (w *writer) prefixes(items []model.WireItem) {

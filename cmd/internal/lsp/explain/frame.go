@@ -179,6 +179,9 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 			}
 			l.row(0, fmt.Sprintf("0–%d", it.To-1), fmt.Sprintf("padding to a multiple of %d", it.To))
 			l.varies = true
+		case *model.WireSpace:
+			l.row(0, "…", "white space")
+			l.varies = true
 		case *model.WireCount:
 			l.number(it.Number, "count of "+fieldName(it.Field))
 		case *model.WireEach:
@@ -237,6 +240,10 @@ func (l *layouter) each(it *model.WireEach, m *model.Message) {
 		head += fmt.Sprintf(" of %d", it.Field.Type.Index.Count())
 	default:
 		head += fmt.Sprintf(" of at most %d", it.Field.Type.Cap)
+	}
+	for _, row := range it.Named {
+		l.row(0, "…", fmt.Sprintf("%q, if %s is there:", row.Name, fieldName(row.Field)))
+		l.inside(row.Items, m)
 	}
 	l.row(all, size, head+":")
 	before := l.varies

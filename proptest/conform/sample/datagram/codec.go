@@ -165,40 +165,23 @@ func decodeAsk(b []byte, m *AskMessage) wire.Error {
 	{
 		at := 17
 		for i := range m.Asks.Items[:m.Asks.Len] {
-			e := &m.Asks.Items[i]
-			if len(b) < at+17 {
-				return wire.Error{Message: "ASK", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 17)}
+			{
+				var err wire.Error
+				if at, err = decodeAsk2(b, at, &m.Asks.Items[i], "ASK"); err.Problem != 0 {
+					return err
+				}
 			}
-			at += 17
-			if len(b) < at+1 {
-				return wire.Error{Message: "ASK", Field: "asks.level", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			if b[at] > 9 {
-				return wire.Error{Message: "ASK", Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
-			}
-			e.Level = b[at]
-			at++
 		}
 	}
 	{
 		at := 89
 		for i := range m.Asks.Items[:m.Asks.Len] {
-			e := &m.Asks.Items[i]
-			if len(b) < at+6 {
-				return wire.Error{Message: "ASK", Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
-			}
 			{
-				v := numbered(b[at:], 6)
-				if v < 0 || v > 4 {
-					return wire.Error{Message: "ASK", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+				var err wire.Error
+				if at, err = decodeAsk3(b, at, &m.Asks.Items[i], "ASK"); err.Problem != 0 {
+					return err
 				}
-				e.Node = fsm.Peer(v)
 			}
-			at += 6
-			if len(b) < at+2 {
-				return wire.Error{Message: "ASK", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-			}
-			at += 2
 		}
 	}
 	{
@@ -210,6 +193,43 @@ func decodeAsk(b []byte, m *AskMessage) wire.Error {
 	}
 	m.More = b[123] != 0
 	return wire.Error{}
+}
+
+// decodeAsk2 decodes an element of asks. It returns the offset behind it.
+func decodeAsk2(b []byte, at int, e *Ask, message string) (int, wire.Error) {
+	if len(b) < at+17 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 17)}
+	}
+	at += 17
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "asks.level", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 9 {
+		return at, wire.Error{Message: message, Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+	}
+	e.Level = b[at]
+	at++
+	return at, wire.Error{}
+}
+
+// decodeAsk3 decodes an element of asks. It returns the offset behind it.
+func decodeAsk3(b []byte, at int, e *Ask, message string) (int, wire.Error) {
+	if len(b) < at+6 {
+		return at, wire.Error{Message: message, Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 6)}
+	}
+	{
+		v := numbered(b[at:], 6)
+		if v < 0 || v > 4 {
+			return at, wire.Error{Message: message, Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+		}
+		e.Node = fsm.Peer(v)
+	}
+	at += 6
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	at += 2
+	return at, wire.Error{}
 }
 
 func encodeAsk(dst []byte, start int, m *AskMessage) ([]byte, wire.Error) {
@@ -437,26 +457,12 @@ func decodeListed(b []byte, m *ListedMessage) wire.Error {
 	{
 		at := 18
 		for i := range m.Asks.Items[:m.Asks.Len] {
-			e := &m.Asks.Items[i]
-			if len(b) < at+2 {
-				return wire.Error{Message: "LISTED", Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-			}
 			{
-				v := numbered(b[at:], 2)
-				if v < 0 || v > 4 {
-					return wire.Error{Message: "LISTED", Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+				var err wire.Error
+				if at, err = decodeAsk4(b, at, &m.Asks.Items[i], "LISTED"); err.Problem != 0 {
+					return err
 				}
-				e.Node = fsm.Peer(v)
 			}
-			at += 2
-			if len(b) < at+1 {
-				return wire.Error{Message: "LISTED", Field: "asks.level", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			if b[at] > 9 {
-				return wire.Error{Message: "LISTED", Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
-			}
-			e.Level = b[at]
-			at++
 		}
 	}
 	if b[24] > 2 {
@@ -478,6 +484,30 @@ func decodeListed(b []byte, m *ListedMessage) wire.Error {
 		}
 	}
 	return wire.Error{}
+}
+
+// decodeAsk4 decodes an element of asks. It returns the offset behind it.
+func decodeAsk4(b []byte, at int, e *Ask, message string) (int, wire.Error) {
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "asks.node", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		v := numbered(b[at:], 2)
+		if v < 0 || v > 4 {
+			return at, wire.Error{Message: message, Field: "asks.node", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+		}
+		e.Node = fsm.Peer(v)
+	}
+	at += 2
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "asks.level", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 9 {
+		return at, wire.Error{Message: message, Field: "asks.level", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+	}
+	e.Level = b[at]
+	at++
+	return at, wire.Error{}
 }
 
 func encodeListed(dst []byte, start int, m *ListedMessage) ([]byte, wire.Error) {
@@ -524,48 +554,23 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 	{
 		at := 17
 		for i := range m.Rows.Items[:m.Rows.Len] {
-			e := &m.Rows.Items[i]
-			if len(b) < at+1 {
-				return wire.Error{Message: "NESTED", Field: "rows.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			{
+				var err wire.Error
+				if at, err = decodeMark(b, at, &m.Rows.Items[i], "NESTED"); err.Problem != 0 {
+					return err
+				}
 			}
-			if b[at] > 9 {
-				return wire.Error{Message: "NESTED", Field: "rows.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
-			}
-			e.At.Y = b[at]
-			at++
-			if len(b) < at+1 {
-				return wire.Error{Message: "NESTED", Field: "rows.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			e.Loud = b[at] != 0
-			at++
 		}
 	}
 	{
 		at := 21
 		for i := range m.Rows.Items[:m.Rows.Len] {
-			e := &m.Rows.Items[i]
-			if len(b) < at+3 {
-				return wire.Error{Message: "NESTED", Field: "rows.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 3)}
-			}
 			{
-				v := numbered(b[at:], 3)
-				if v < 0 || v > 4 {
-					return wire.Error{Message: "NESTED", Field: "rows.by", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+				var err wire.Error
+				if at, err = decodeMark2(b, at, &m.Rows.Items[i], "NESTED"); err.Problem != 0 {
+					return err
 				}
-				e.By = fsm.Peer(v)
 			}
-			at += 3
-			if len(b) < at+2 {
-				return wire.Error{Message: "NESTED", Field: "rows.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-			}
-			{
-				v := binary.LittleEndian.Uint16(b[at:])
-				if v > 9 {
-					return wire.Error{Message: "NESTED", Field: "rows.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
-				}
-				e.At.X = uint8(v)
-			}
-			at += 2
 		}
 	}
 	if v := binary.LittleEndian.Uint16(b[31:]); v != 65535 {
@@ -623,9 +628,11 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 	}
 	at := 57
 	for i := range m.Marks.Items[:m.Marks.Len] {
-		var err wire.Error
-		if at, err = decodeNestedMarks(b, at, &m.Marks.Items[i]); err.Problem != 0 {
-			return err
+		{
+			var err wire.Error
+			if at, err = decodeMark3(b, at, &m.Marks.Items[i], "NESTED"); err.Problem != 0 {
+				return err
+			}
 		}
 	}
 	{
@@ -664,36 +671,81 @@ func decodeNested(b []byte, m *NestedMessage) wire.Error {
 	return wire.Error{}
 }
 
-// decodeNestedMarks decodes an element of marks. It returns the offset behind it.
-func decodeNestedMarks(b []byte, at int, e *Mark) (int, wire.Error) {
+// decodeMark decodes an element of rows. It returns the offset behind it.
+func decodeMark(b []byte, at int, e *Mark, message string) (int, wire.Error) {
 	if len(b) < at+1 {
-		return at, wire.Error{Message: "NESTED", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	e.Loud = b[at] != 0
-	at++
-	if len(b) < at+1 {
-		return at, wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		return at, wire.Error{Message: message, Field: "rows.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
 	if b[at] > 9 {
-		return at, wire.Error{Message: "NESTED", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+		return at, wire.Error{Message: message, Field: "rows.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
 	}
 	e.At.Y = b[at]
 	at++
 	if len(b) < at+1 {
-		return at, wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		return at, wire.Error{Message: message, Field: "rows.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Loud = b[at] != 0
+	at++
+	return at, wire.Error{}
+}
+
+// decodeMark2 decodes an element of rows. It returns the offset behind it.
+func decodeMark2(b []byte, at int, e *Mark, message string) (int, wire.Error) {
+	if len(b) < at+3 {
+		return at, wire.Error{Message: message, Field: "rows.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 3)}
+	}
+	{
+		v := numbered(b[at:], 3)
+		if v < 0 || v > 4 {
+			return at, wire.Error{Message: message, Field: "rows.by", Offset: at, Problem: wire.Range, Value: v, Limit: 4}
+		}
+		e.By = fsm.Peer(v)
+	}
+	at += 3
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "rows.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		v := binary.LittleEndian.Uint16(b[at:])
+		if v > 9 {
+			return at, wire.Error{Message: message, Field: "rows.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+		}
+		e.At.X = uint8(v)
+	}
+	at += 2
+	return at, wire.Error{}
+}
+
+// decodeMark3 decodes an element of marks. It returns the offset behind it.
+func decodeMark3(b []byte, at int, e *Mark, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Loud = b[at] != 0
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 9 {
+		return at, wire.Error{Message: message, Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+	}
+	e.At.Y = b[at]
+	at++
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "marks.by", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
 	if b[at] > 4 {
-		return at, wire.Error{Message: "NESTED", Field: "marks.by", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 4}
+		return at, wire.Error{Message: message, Field: "marks.by", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 4}
 	}
 	e.By = fsm.Peer(b[at])
 	at++
 	if len(b) < at+4 {
-		return at, wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		return at, wire.Error{Message: message, Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
 	{
 		v := binary.LittleEndian.Uint32(b[at:])
 		if v > 9 {
-			return at, wire.Error{Message: "NESTED", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
+			return at, wire.Error{Message: message, Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
 		}
 		e.At.X = uint8(v)
 	}

@@ -149,53 +149,63 @@ func decodeQuery(b []byte, m *QueryMessage) wire.Error {
 	}
 	at := 12
 	for i := range m.Questions.Items[:m.Questions.Len] {
-		e := &m.Questions.Items[i]
-		for {
-			if len(b) < at+1 {
-				return wire.Error{Message: "QUERY", Field: "questions.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			if b[at] == 0 {
-				at += 1
-				break
-			}
-			i2 := int(e.Name.Len)
-			if i2 == 10 {
-				return wire.Error{Message: "QUERY", Field: "questions.name", Offset: at, Problem: wire.Count, Value: 11, Limit: 10}
-			}
-			e.Name.Len++
-			if len(b) < at+1 {
-				return wire.Error{Message: "QUERY", Field: "questions.name.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			count1xx := uint64(b[at])
-			at++
-			{
-				if count1xx > uint64(len(b)-at) {
-					return wire.Error{Message: "QUERY", Field: "questions.name.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
-				}
-				end := at + int(count1xx)
-				text := b[at:end]
-				if len(text) > 63 {
-					return wire.Error{Message: "QUERY", Field: "questions.name.", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 63}
-				}
-				e.Name.Items[i2].Len = uint8(copy(e.Name.Items[i2].Data[:], text))
-				at = end
+		{
+			var err wire.Error
+			if at, err = decodeQuestion(b, at, &m.Questions.Items[i], "QUERY"); err.Problem != 0 {
+				return err
 			}
 		}
-		if len(b) < at+2 {
-			return wire.Error{Message: "QUERY", Field: "questions.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Kind = Kind(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if len(b) < at+2 {
-			return wire.Error{Message: "QUERY", Field: "questions.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Class = Class(binary.BigEndian.Uint16(b[at:]))
-		at += 2
 	}
 	if len(b) > at {
 		return wire.Error{Message: "QUERY", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
+}
+
+// decodeQuestion decodes an element of questions. It returns the offset behind it.
+func decodeQuestion(b []byte, at int, e *Question, message string) (int, wire.Error) {
+	for {
+		if len(b) < at+1 {
+			return at, wire.Error{Message: message, Field: "questions.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		if b[at] == 0 {
+			at += 1
+			break
+		}
+		i2 := int(e.Name.Len)
+		if i2 == 10 {
+			return at, wire.Error{Message: message, Field: "questions.name", Offset: at, Problem: wire.Count, Value: 11, Limit: 10}
+		}
+		e.Name.Len++
+		if len(b) < at+1 {
+			return at, wire.Error{Message: message, Field: "questions.name.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		count1xx := uint64(b[at])
+		at++
+		{
+			if count1xx > uint64(len(b)-at) {
+				return at, wire.Error{Message: message, Field: "questions.name.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
+			}
+			end := at + int(count1xx)
+			text := b[at:end]
+			if len(text) > 63 {
+				return at, wire.Error{Message: message, Field: "questions.name.", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 63}
+			}
+			e.Name.Items[i2].Len = uint8(copy(e.Name.Items[i2].Data[:], text))
+			at = end
+		}
+	}
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "questions.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Kind = Kind(binary.BigEndian.Uint16(b[at:]))
+	at += 2
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "questions.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Class = Class(binary.BigEndian.Uint16(b[at:]))
+	at += 2
+	return at, wire.Error{}
 }
 
 func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, wire.Error) {
@@ -207,28 +217,38 @@ func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, wire.Error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Questions.Len))
 	dst = append(dst, "\x00\x00\x00\x00\x00\x00"...)
 	for i := range m.Questions.Items[:min(int(m.Questions.Len), 1)] {
-		e := &m.Questions.Items[i]
-		if int(e.Name.Len) > 10 {
-			return dst, wire.Error{Message: "QUERY", Field: "questions.name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Len), Limit: 10}
-		}
-		for i := range e.Name.Items[:min(int(e.Name.Len), 10)] {
-			begin := len(dst)
-			if int(e.Name.Items[i].Len) > 63 {
-				return dst, wire.Error{Message: "QUERY", Field: "questions.name.", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Items[i].Len), Limit: 63}
-			}
-			dst = append(dst, byte(e.Name.Items[i].Len))
-			{
-				text := e.Name.Items[i].Data[:min(int(e.Name.Items[i].Len), 63)]
-				dst = append(dst, text...)
-			}
-			if wire.Unsigned(dst[begin:begin+1], false) == 0 {
-				return dst, wire.Error{Message: "QUERY", Field: "questions.name", Offset: begin - start, Problem: wire.Range}
+		{
+			var err wire.Error
+			if dst, err = encodeQuestion(dst, start, &m.Questions.Items[i], "QUERY"); err.Problem != 0 {
+				return dst, err
 			}
 		}
-		dst = append(dst, 0)
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
 	}
+	return dst, wire.Error{}
+}
+
+// encodeQuestion appends an element of questions.
+func encodeQuestion(dst []byte, start int, e *Question, message string) ([]byte, wire.Error) {
+	if int(e.Name.Len) > 10 {
+		return dst, wire.Error{Message: message, Field: "questions.name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Len), Limit: 10}
+	}
+	for i := range e.Name.Items[:min(int(e.Name.Len), 10)] {
+		begin := len(dst)
+		if int(e.Name.Items[i].Len) > 63 {
+			return dst, wire.Error{Message: message, Field: "questions.name.", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Items[i].Len), Limit: 63}
+		}
+		dst = append(dst, byte(e.Name.Items[i].Len))
+		{
+			text := e.Name.Items[i].Data[:min(int(e.Name.Items[i].Len), 63)]
+			dst = append(dst, text...)
+		}
+		if wire.Unsigned(dst[begin:begin+1], false) == 0 {
+			return dst, wire.Error{Message: message, Field: "questions.name", Offset: begin - start, Problem: wire.Range}
+		}
+	}
+	dst = append(dst, 0)
+	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
 	return dst, wire.Error{}
 }
 
@@ -257,48 +277,12 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 	}
 	at := 12
 	for i := range m.Questions.Items[:m.Questions.Len] {
-		e := &m.Questions.Items[i]
-		for {
-			if len(b) < at+1 {
-				return wire.Error{Message: "RESPONSE", Field: "questions.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			if b[at] == 0 {
-				at += 1
-				break
-			}
-			i2 := int(e.Name.Len)
-			if i2 == 10 {
-				return wire.Error{Message: "RESPONSE", Field: "questions.name", Offset: at, Problem: wire.Count, Value: 11, Limit: 10}
-			}
-			e.Name.Len++
-			if len(b) < at+1 {
-				return wire.Error{Message: "RESPONSE", Field: "questions.name.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-			}
-			count1xx := uint64(b[at])
-			at++
-			{
-				if count1xx > uint64(len(b)-at) {
-					return wire.Error{Message: "RESPONSE", Field: "questions.name.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1xx, 1<<32))}
-				}
-				end := at + int(count1xx)
-				text := b[at:end]
-				if len(text) > 63 {
-					return wire.Error{Message: "RESPONSE", Field: "questions.name.", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 63}
-				}
-				e.Name.Items[i2].Len = uint8(copy(e.Name.Items[i2].Data[:], text))
-				at = end
+		{
+			var err wire.Error
+			if at, err = decodeQuestion(b, at, &m.Questions.Items[i], "RESPONSE"); err.Problem != 0 {
+				return err
 			}
 		}
-		if len(b) < at+2 {
-			return wire.Error{Message: "RESPONSE", Field: "questions.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Kind = Kind(binary.BigEndian.Uint16(b[at:]))
-		at += 2
-		if len(b) < at+2 {
-			return wire.Error{Message: "RESPONSE", Field: "questions.class", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		e.Class = Class(binary.BigEndian.Uint16(b[at:]))
-		at += 2
 	}
 	if len(b) > at {
 		return wire.Error{Message: "RESPONSE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
@@ -322,27 +306,12 @@ func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, wire.Err
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Questions.Len))
 	dst = append(dst, "\x00\x00\x00\x00\x00\x00"...)
 	for i := range m.Questions.Items[:min(int(m.Questions.Len), 1)] {
-		e := &m.Questions.Items[i]
-		if int(e.Name.Len) > 10 {
-			return dst, wire.Error{Message: "RESPONSE", Field: "questions.name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Len), Limit: 10}
-		}
-		for i := range e.Name.Items[:min(int(e.Name.Len), 10)] {
-			begin := len(dst)
-			if int(e.Name.Items[i].Len) > 63 {
-				return dst, wire.Error{Message: "RESPONSE", Field: "questions.name.", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Items[i].Len), Limit: 63}
-			}
-			dst = append(dst, byte(e.Name.Items[i].Len))
-			{
-				text := e.Name.Items[i].Data[:min(int(e.Name.Items[i].Len), 63)]
-				dst = append(dst, text...)
-			}
-			if wire.Unsigned(dst[begin:begin+1], false) == 0 {
-				return dst, wire.Error{Message: "RESPONSE", Field: "questions.name", Offset: begin - start, Problem: wire.Range}
+		{
+			var err wire.Error
+			if dst, err = encodeQuestion(dst, start, &m.Questions.Items[i], "RESPONSE"); err.Problem != 0 {
+				return dst, err
 			}
 		}
-		dst = append(dst, 0)
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
-		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
 	}
 	return dst, wire.Error{}
 }

@@ -157,32 +157,12 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 	}
 	at := 8
 	for i := range m.Fleet.Items[:m.Fleet.Len] {
-		e := &m.Fleet.Items[i]
-		if len(b) < at+1 {
-			return wire.Error{Message: "FLEET", Field: "fleet.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		if b[at] > 1 {
-			return wire.Error{Message: "FLEET", Field: "fleet.slot", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
-		}
-		e.Slot = Slot(b[at])
-		at++
-		if len(b) < at+2 {
-			return wire.Error{Message: "FLEET", Field: "fleet.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		if v := binary.LittleEndian.Uint16(b[at:]); v != 65535 {
-			e.Ship.Present = true
-			switch v {
-			case 3:
-				e.Ship.Value = ShipOrz
-			case 7:
-				e.Ship.Value = ShipVux
-			case 255:
-				e.Ship.Value = ShipEmpty
-			default:
-				return wire.Error{Message: "FLEET", Field: "fleet.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+		{
+			var err wire.Error
+			if at, err = decodeEntry(b, at, &m.Fleet.Items[i], "FLEET"); err.Problem != 0 {
+				return err
 			}
 		}
-		at += 2
 	}
 	if over := (at - 8) % 4; over != 0 {
 		at = min(at+4-over, len(b))
@@ -206,6 +186,36 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 		at++
 	}
 	return wire.Error{}
+}
+
+// decodeEntry decodes an element of fleet. It returns the offset behind it.
+func decodeEntry(b []byte, at int, e *Entry, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "fleet.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 1 {
+		return at, wire.Error{Message: message, Field: "fleet.slot", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
+	}
+	e.Slot = Slot(b[at])
+	at++
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "fleet.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	if v := binary.LittleEndian.Uint16(b[at:]); v != 65535 {
+		e.Ship.Present = true
+		switch v {
+		case 3:
+			e.Ship.Value = ShipOrz
+		case 7:
+			e.Ship.Value = ShipVux
+		case 255:
+			e.Ship.Value = ShipEmpty
+		default:
+			return at, wire.Error{Message: message, Field: "fleet.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+		}
+	}
+	at += 2
+	return at, wire.Error{}
 }
 
 func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
@@ -343,10 +353,45 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 		at = end
 	}
 	for i := range m.Marks.Items[:m.Marks.Len] {
-		var err wire.Error
-		if at, err = decodeMarkMarks(b, at, &m.Marks.Items[i]); err.Problem != 0 {
-			return err
+		e := &m.Marks.Items[i]
+		if len(b) < at+1 {
+			return wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
+		if b[at] > 9 {
+			return wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+		}
+		e.At.Y = b[at]
+		at++
+		if len(b) < at+1 {
+			return wire.Error{Message: "MARK", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		e.Loud = b[at] != 0
+		at++
+		if len(b) < at+2 {
+			return wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		if v := binary.LittleEndian.Uint16(b[at:]); v != 256 {
+			e.Ship.Present = true
+			switch v {
+			case 3:
+				e.Ship.Value = ShipOrz
+			case 7:
+				e.Ship.Value = ShipVux
+			case 255:
+				e.Ship.Value = ShipEmpty
+			default:
+				return wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+			}
+		}
+		at += 2
+		if len(b) < at+1 {
+			return wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		if b[at] > 9 {
+			return wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+		}
+		e.At.X = b[at]
+		at++
 	}
 	since06 := at
 	if len(b) < at+1 {
@@ -374,32 +419,12 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 	m.At.X = b[at]
 	at++
 	for i := range m.By.Ships.Items[:m.By.Ships.Len] {
-		e := &m.By.Ships.Items[i]
-		if len(b) < at+2 {
-			return wire.Error{Message: "MARK", Field: "by.ships.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
-		}
-		if v := binary.LittleEndian.Uint16(b[at:]); v != 256 {
-			e.Ship.Present = true
-			switch v {
-			case 3:
-				e.Ship.Value = ShipOrz
-			case 7:
-				e.Ship.Value = ShipVux
-			case 255:
-				e.Ship.Value = ShipEmpty
-			default:
-				return wire.Error{Message: "MARK", Field: "by.ships.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+		{
+			var err wire.Error
+			if at, err = decodeEntry2(b, at, &m.By.Ships.Items[i], "MARK"); err.Problem != 0 {
+				return err
 			}
 		}
-		at += 2
-		if len(b) < at+1 {
-			return wire.Error{Message: "MARK", Field: "by.ships.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-		}
-		if b[at] > 1 {
-			return wire.Error{Message: "MARK", Field: "by.ships.slot", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
-		}
-		e.Slot = Slot(b[at])
-		at++
 	}
 	if len(b) < at+2 {
 		return wire.Error{Message: "MARK", Field: "by.first.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
@@ -434,23 +459,10 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 	return wire.Error{}
 }
 
-// decodeMarkMarks decodes an element of marks. It returns the offset behind it.
-func decodeMarkMarks(b []byte, at int, e *Mark) (int, wire.Error) {
-	if len(b) < at+1 {
-		return at, wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	if b[at] > 9 {
-		return at, wire.Error{Message: "MARK", Field: "marks.at.y", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
-	}
-	e.At.Y = b[at]
-	at++
-	if len(b) < at+1 {
-		return at, wire.Error{Message: "MARK", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	e.Loud = b[at] != 0
-	at++
+// decodeEntry2 decodes an element of by.ships. It returns the offset behind it.
+func decodeEntry2(b []byte, at int, e *Entry, message string) (int, wire.Error) {
 	if len(b) < at+2 {
-		return at, wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "by.ships.ship", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	if v := binary.LittleEndian.Uint16(b[at:]); v != 256 {
 		e.Ship.Present = true
@@ -462,17 +474,17 @@ func decodeMarkMarks(b []byte, at int, e *Mark) (int, wire.Error) {
 		case 255:
 			e.Ship.Value = ShipEmpty
 		default:
-			return at, wire.Error{Message: "MARK", Field: "marks.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
+			return at, wire.Error{Message: message, Field: "by.ships.ship", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
 		}
 	}
 	at += 2
 	if len(b) < at+1 {
-		return at, wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		return at, wire.Error{Message: message, Field: "by.ships.slot", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
-	if b[at] > 9 {
-		return at, wire.Error{Message: "MARK", Field: "marks.at.x", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 9}
+	if b[at] > 1 {
+		return at, wire.Error{Message: message, Field: "by.ships.slot", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
 	}
-	e.At.X = b[at]
+	e.Slot = Slot(b[at])
 	at++
 	return at, wire.Error{}
 }

@@ -546,35 +546,10 @@ func decodeFlags(b []byte, m *FlagsMessage) wire.Error {
 	{
 		b := b[:at+int(size1)]
 		if m.B.Present {
-			if len(b) < at+1 {
-				return wire.Error{Message: "FLAGS", Field: "b.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			var err wire.Error
+			if at, err = decodePoint(b, at, &m.B.Value, "FLAGS"); err.Problem != 0 {
+				return err
 			}
-			{
-				v := int8(b[at])
-				if v > 100 {
-					return wire.Error{Message: "FLAGS", Field: "b.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
-				}
-				if v < -100 {
-					return wire.Error{Message: "FLAGS", Field: "b.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
-				}
-				m.B.Value.X = v
-			}
-			at++
-			v, n := wire.LEB128(b[at:], 64, false)
-			if n <= 0 {
-				return wire.BadVarint("FLAGS", "b.y", b, at, n)
-			}
-			{
-				v := wire.Unzigzag(v)
-				if v > 100 {
-					return wire.Error{Message: "FLAGS", Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
-				}
-				if v < -100 {
-					return wire.Error{Message: "FLAGS", Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
-				}
-				m.B.Value.Y = int8(v)
-			}
-			at += n
 		}
 		if len(b) < at+1 {
 			return wire.Error{Message: "FLAGS", Field: "c", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
@@ -645,6 +620,42 @@ func decodeFlags(b []byte, m *FlagsMessage) wire.Error {
 		return wire.Error{Message: "FLAGS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
+}
+
+// decodePoint decodes the record of b. It returns the offset behind it.
+func decodePoint(b []byte, at int, e *Point, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "b.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	{
+		v := int8(b[at])
+		if v > 100 {
+			return at, wire.Error{Message: message, Field: "b.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
+		}
+		if v < -100 {
+			return at, wire.Error{Message: message, Field: "b.x", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
+		}
+		e.X = v
+	}
+	at++
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return at, wire.BadVarint(message, "b.y", b, at, n)
+		}
+		{
+			v := wire.Unzigzag(v)
+			if v > 100 {
+				return at, wire.Error{Message: message, Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 100}
+			}
+			if v < -100 {
+				return at, wire.Error{Message: message, Field: "b.y", Offset: at, Problem: wire.Range, Value: int64(v), Limit: -100}
+			}
+			e.Y = int8(v)
+		}
+		at += n
+	}
+	return at, wire.Error{}
 }
 
 func encodeFlags(dst []byte, start int, m *FlagsMessage) ([]byte, wire.Error) {

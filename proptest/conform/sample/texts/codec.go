@@ -82,6 +82,14 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	{
+		*m = Message{Kind: MessageLines}
+		e := decodeLines(b, &m.Lines)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Unfinished(worst, e)
+	}
+	{
 		*m = Message{Kind: MessageBinary}
 		e := decodeBinary(b, &m.Binary)
 		if e.Problem == 0 {
@@ -109,6 +117,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, e = encodeChunks(dst, start, &m.Chunks)
 	case MessageLoose:
 		dst, e = encodeLoose(dst, start, &m.Loose)
+	case MessageLines:
+		dst, e = encodeLines(dst, start, &m.Lines)
 	case MessageBinary:
 		dst, e = encodeBinary(dst, start, &m.Binary)
 	}
@@ -178,36 +188,46 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 			return wire.Error{Message: "REQUEST", Field: "headers", Offset: at, Problem: wire.Count, Value: 4, Limit: 3}
 		}
 		m.Headers.Len++
-		e := &m.Headers.Items[i]
 		{
-			i, n := wire.Ended(b[at:], ": ", false, 12)
-			if n <= 0 {
-				return wire.BadEnded("REQUEST", "headers.name", b, at, n, 12)
+			var err wire.Error
+			if at, err = decodeHeader(b, at, &m.Headers.Items[i], "REQUEST"); err.Problem != 0 {
+				return err
 			}
-			text, end := b[at:at+i], at+n
-			if i := wire.BadByte(text, ": ", false); i >= 0 {
-				return wire.Error{Message: "REQUEST", Field: "headers.name", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
-			}
-			e.Name.Len = uint8(copy(e.Name.Data[:], text))
-			at = end
-		}
-		{
-			i, n := wire.Ended(b[at:], "\r\n", false, 20)
-			if n <= 0 {
-				return wire.BadEnded("REQUEST", "headers.value", b, at, n, 20)
-			}
-			text, end := b[at:at+i], at+n
-			if i := wire.BadUTF8(text); i >= 0 {
-				return wire.Error{Message: "REQUEST", Field: "headers.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
-			}
-			if i := wire.BadByte(text, "", false); i >= 0 {
-				return wire.Error{Message: "REQUEST", Field: "headers.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
-			}
-			e.Value.Len = uint8(copy(e.Value.Data[:], text))
-			at = end
 		}
 	}
 	return wire.Error{Offset: at}
+}
+
+// decodeHeader decodes an element of headers. It returns the offset behind it.
+func decodeHeader(b []byte, at int, e *Header, message string) (int, wire.Error) {
+	{
+		i, n := wire.Ended(b[at:], ": ", false, 12)
+		if n <= 0 {
+			return at, wire.BadEnded(message, "headers.name", b, at, n, 12)
+		}
+		text, end := b[at:at+i], at+n
+		if i := wire.BadByte(text, ": ", false); i >= 0 {
+			return at, wire.Error{Message: message, Field: "headers.name", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Name.Len = uint8(copy(e.Name.Data[:], text))
+		at = end
+	}
+	{
+		i, n := wire.Ended(b[at:], "\r\n", false, 20)
+		if n <= 0 {
+			return at, wire.BadEnded(message, "headers.value", b, at, n, 20)
+		}
+		text, end := b[at:at+i], at+n
+		if i := wire.BadUTF8(text); i >= 0 {
+			return at, wire.Error{Message: message, Field: "headers.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if i := wire.BadByte(text, "", false); i >= 0 {
+			return at, wire.Error{Message: message, Field: "headers.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Value.Len = uint8(copy(e.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
 }
 
 func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
@@ -233,35 +253,45 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 	}
 	for i := range m.Headers.Items[:min(int(m.Headers.Len), 3)] {
 		begin := len(dst)
-		e := &m.Headers.Items[i]
 		{
-			text := e.Name.Data[:min(int(e.Name.Len), 12)]
-			if i := wire.BadByte(text, ": ", false); i >= 0 {
-				return dst, wire.Error{Message: "REQUEST", Field: "headers.name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+			var err wire.Error
+			if dst, err = encodeHeader(dst, start, &m.Headers.Items[i], "REQUEST"); err.Problem != 0 {
+				return dst, err
 			}
-			if !wire.Holds(text, ": ", false) {
-				return dst, wire.Error{Message: "REQUEST", Field: "headers.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 12}
-			}
-			dst = append(append(dst, text...), ": "...)
-		}
-		{
-			text := e.Value.Data[:min(int(e.Value.Len), 20)]
-			if i := wire.BadUTF8(text); i >= 0 {
-				return dst, wire.Error{Message: "REQUEST", Field: "headers.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
-			}
-			if i := wire.BadByte(text, "", false); i >= 0 {
-				return dst, wire.Error{Message: "REQUEST", Field: "headers.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
-			}
-			if !wire.Holds(text, "\r\n", false) {
-				return dst, wire.Error{Message: "REQUEST", Field: "headers.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 20}
-			}
-			dst = append(append(dst, text...), "\r\n"...)
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
 			return dst, wire.Error{Message: "REQUEST", Field: "headers", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
 		}
 	}
 	dst = append(dst, 13, 10)
+	return dst, wire.Error{}
+}
+
+// encodeHeader appends an element of headers.
+func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+	{
+		text := e.Name.Data[:min(int(e.Name.Len), 12)]
+		if i := wire.BadByte(text, ": ", false); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "headers.name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if !wire.Holds(text, ": ", false) {
+			return dst, wire.Error{Message: message, Field: "headers.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 12}
+		}
+		dst = append(append(dst, text...), ": "...)
+	}
+	{
+		text := e.Value.Data[:min(int(e.Value.Len), 20)]
+		if i := wire.BadUTF8(text); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "headers.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if i := wire.BadByte(text, "", false); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "headers.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if !wire.Holds(text, "\r\n", false) {
+			return dst, wire.Error{Message: message, Field: "headers.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 20}
+		}
+		dst = append(append(dst, text...), "\r\n"...)
+	}
 	return dst, wire.Error{}
 }
 
@@ -618,6 +648,405 @@ func encodeLoose(dst []byte, start int, m *LooseMessage) ([]byte, wire.Error) {
 	return dst, wire.Error{}
 }
 
+func decodeLines(b []byte, m *LinesMessage) wire.Error {
+	if i := wire.Begins(b[0:], "&"); i >= 0 {
+		return wire.Error{Message: "LINES", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("&"[i])}
+	} else if i == -2 {
+		return wire.Error{Message: "LINES", Problem: wire.Short, Value: int64(len(b)), Limit: int64(1)}
+	}
+	at := 1
+	at += wire.Spaces(b[at:])
+	if i := wire.Begins(b[at:], "\n"); i >= 0 {
+		return wire.Error{Message: "LINES", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\n"[i])}
+	} else if i == -2 {
+		return wire.Error{Message: "LINES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	at++
+	var count1 uint64
+	for {
+		if len(b) < at+2 {
+			return wire.Error{Message: "LINES", Field: "lines", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		if binary.BigEndian.Uint16(b[at:]) == 3338 {
+			at += 2
+			break
+		}
+		named := wire.Named(b[at:], linesNames[:])
+		if named == wire.Unknown {
+			return wire.Error{Message: "LINES", Field: "lines", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(len(b) + 1)}
+		}
+		if named == 0 {
+			if m.Size.Present {
+				return wire.Error{Message: "LINES", Field: "size", Offset: at, Problem: wire.Count, Value: 2, Limit: 1}
+			}
+			m.Size.Present = true
+			at += 5
+			at += wire.Spaces(b[at:])
+			{
+				v, n := wire.Digits(b[at:], 10, false, "\r\n")
+				if n <= 0 {
+					return wire.BadVarint("LINES", "size", b, at, n)
+				}
+				if v > 30 {
+					return wire.Error{Message: "LINES", Field: "size", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 30}
+				}
+				m.Size.Value = uint8(v)
+				at += n
+			}
+			continue
+		}
+		if named == 1 {
+			if m.Data.Present {
+				return wire.Error{Message: "LINES", Field: "data", Offset: at, Problem: wire.Count, Value: 2, Limit: 1}
+			}
+			m.Data.Present = true
+			at += 12
+			at += wire.Spaces(b[at:])
+			{
+				v, n := wire.Digits(b[at:], 10, false, "\r\n")
+				if n <= 0 {
+					return wire.BadVarint("LINES", "data", b, at, n)
+				}
+				count1 = v
+				at += n
+			}
+			continue
+		}
+		if named == 2 {
+			if m.More.Present {
+				return wire.Error{Message: "LINES", Field: "more", Offset: at, Problem: wire.Count, Value: 2, Limit: 1}
+			}
+			m.More.Present = true
+			at += 4
+			if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
+				return wire.Error{Message: "LINES", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			} else if i == -2 {
+				return wire.Error{Message: "LINES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+			}
+			at += 2
+			continue
+		}
+		i := int(m.Lines.Len)
+		if i == 2 {
+			return wire.Error{Message: "LINES", Field: "lines", Offset: at, Problem: wire.Count, Value: 3, Limit: 2}
+		}
+		m.Lines.Len++
+		{
+			var err wire.Error
+			if at, err = decodeHeader2(b, at, &m.Lines.Items[i], "LINES"); err.Problem != 0 {
+				return err
+			}
+		}
+	}
+	if m.Data.Present {
+		if count1 > 9 {
+			return wire.Error{Message: "LINES", Field: "data", Offset: at, Problem: wire.Count, Value: int64(count1), Limit: 9}
+		}
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "LINES", Field: "data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		m.Data.Value.Len = uint8(copy(m.Data.Value.Data[:], text))
+		at = end
+	}
+	if m.More.Present {
+		var err wire.Error
+		if at, err = decodeMore(b, at, &m.More.Value, "LINES"); err.Problem != 0 {
+			return err
+		}
+	}
+	return wire.Error{Offset: at}
+}
+
+// decodeHeader2 decodes an element of lines. It returns the offset behind it.
+func decodeHeader2(b []byte, at int, e *Header, message string) (int, wire.Error) {
+	{
+		i, n := wire.Ended(b[at:], ":", false, 12)
+		if n <= 0 {
+			return at, wire.BadEnded(message, "lines.name", b, at, n, 12)
+		}
+		text, end := b[at:at+i], at+n
+		if i := wire.BadByte(text, ": ", false); i >= 0 {
+			return at, wire.Error{Message: message, Field: "lines.name", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Name.Len = uint8(copy(e.Name.Data[:], text))
+		at = end
+	}
+	at += wire.Spaces(b[at:])
+	{
+		i, n := wire.Ended(b[at:], "\r\n", false, 20)
+		if n <= 0 {
+			return at, wire.BadEnded(message, "lines.value", b, at, n, 20)
+		}
+		text, end := b[at:at+i], at+n
+		if i := wire.BadUTF8(text); i >= 0 {
+			return at, wire.Error{Message: message, Field: "lines.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if i := wire.BadByte(text, "", false); i >= 0 {
+			return at, wire.Error{Message: message, Field: "lines.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Value.Len = uint8(copy(e.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeHeader3 decodes an element of more.lines. It returns the offset behind it.
+func decodeHeader3(b []byte, at int, e *Header, message string) (int, wire.Error) {
+	{
+		i, n := wire.Ended(b[at:], ":", false, 12)
+		if n <= 0 {
+			return at, wire.BadEnded(message, "more.lines.name", b, at, n, 12)
+		}
+		text, end := b[at:at+i], at+n
+		if i := wire.BadByte(text, ": ", false); i >= 0 {
+			return at, wire.Error{Message: message, Field: "more.lines.name", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Name.Len = uint8(copy(e.Name.Data[:], text))
+		at = end
+	}
+	at += wire.Spaces(b[at:])
+	{
+		i, n := wire.Ended(b[at:], "\r\n", false, 20)
+		if n <= 0 {
+			return at, wire.BadEnded(message, "more.lines.value", b, at, n, 20)
+		}
+		text, end := b[at:at+i], at+n
+		if i := wire.BadUTF8(text); i >= 0 {
+			return at, wire.Error{Message: message, Field: "more.lines.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if i := wire.BadByte(text, "", false); i >= 0 {
+			return at, wire.Error{Message: message, Field: "more.lines.value", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Value.Len = uint8(copy(e.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeMore decodes the record of more. It returns the offset behind it.
+func decodeMore(b []byte, at int, e *More, message string) (int, wire.Error) {
+	for {
+		if len(b) < at+1 {
+			return at, wire.Error{Message: message, Field: "more.parts", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		if b[at] == 48 {
+			at += 1
+			break
+		}
+		i2 := int(e.Parts.Len)
+		if i2 == 2 {
+			return at, wire.Error{Message: message, Field: "more.parts", Offset: at, Problem: wire.Count, Value: 3, Limit: 2}
+		}
+		e.Parts.Len++
+		var count2xx uint64
+		{
+			v, n := wire.Digits(b[at:], 16, true, "\n")
+			if n <= 0 {
+				return at, wire.BadVarint(message, "more.parts.", b, at, n)
+			}
+			count2xx = v
+			at += n
+		}
+		{
+			if count2xx > 40 {
+				return at, wire.Error{Message: message, Field: "more.parts.", Offset: at, Problem: wire.Count, Value: int64(count2xx), Limit: 40}
+			}
+			if count2xx > uint64(len(b)-at) {
+				return at, wire.Error{Message: message, Field: "more.parts.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count2xx, 1<<32))}
+			}
+			end := at + int(count2xx)
+			text := b[at:end]
+			e.Parts.Items[i2].Len = uint8(copy(e.Parts.Items[i2].Data[:], text))
+			at = end
+		}
+		if i := wire.Begins(b[at:], "\n"); i >= 0 {
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\n"[i])}
+		} else if i == -2 {
+			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		at++
+	}
+	for {
+		if len(b) < at+2 {
+			return at, wire.Error{Message: message, Field: "more.lines", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		if binary.BigEndian.Uint16(b[at:]) == 3338 {
+			at += 2
+			break
+		}
+		i2 := int(e.Lines.Len)
+		if i2 == 1 {
+			return at, wire.Error{Message: message, Field: "more.lines", Offset: at, Problem: wire.Count, Value: 2, Limit: 1}
+		}
+		e.Lines.Len++
+		{
+			var err wire.Error
+			if at, err = decodeHeader3(b, at, &e.Lines.Items[i2], message); err.Problem != 0 {
+				return at, err
+			}
+		}
+	}
+	return at, wire.Error{}
+}
+
+func encodeLines(dst []byte, start int, m *LinesMessage) ([]byte, wire.Error) {
+	dst = append(dst, "&"...)
+	dst = append(dst, "\n"...)
+	if m.Size.Present {
+		dst = append(dst, "size:"...)
+		dst = append(dst, "  "...)
+		dst = wire.AppendDigits(dst, uint64(m.Size.Value), 10, "\r\n")
+	}
+	if m.Data.Present {
+		dst = append(dst, "Data-Length:"...)
+		dst = append(dst, " "...)
+		if int(m.Data.Value.Len) > 9 {
+			return dst, wire.Error{Message: "LINES", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Value.Len), Limit: 9}
+		}
+		dst = wire.AppendDigits(dst, uint64(m.Data.Value.Len), 10, "\r\n")
+	}
+	if m.More.Present {
+		dst = append(dst, "More"...)
+		dst = append(dst, "\r\n"...)
+	}
+	if int(m.Lines.Len) > 2 {
+		return dst, wire.Error{Message: "LINES", Field: "lines", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Lines.Len), Limit: 2}
+	}
+	for i := range m.Lines.Items[:min(int(m.Lines.Len), 2)] {
+		begin := len(dst)
+		{
+			var err wire.Error
+			if dst, err = encodeHeader2(dst, start, &m.Lines.Items[i], "LINES"); err.Problem != 0 {
+				return dst, err
+			}
+		}
+		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
+			return dst, wire.Error{Message: "LINES", Field: "lines", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+		}
+		if wire.Named(dst[begin:], linesNames[:]) >= 0 {
+			return dst, wire.Error{Message: "LINES", Field: "lines", Offset: begin - start, Problem: wire.Range, Value: int64(len(dst) - begin)}
+		}
+	}
+	dst = append(dst, 13, 10)
+	if m.Data.Present {
+		text := m.Data.Value.Data[:min(int(m.Data.Value.Len), 9)]
+		dst = append(dst, text...)
+	}
+	if m.More.Present {
+		var err wire.Error
+		if dst, err = encodeMore(dst, start, &m.More.Value, "LINES"); err.Problem != 0 {
+			return dst, err
+		}
+	}
+	return dst, wire.Error{}
+}
+
+// encodeHeader2 appends an element of lines.
+func encodeHeader2(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+	{
+		text := e.Name.Data[:min(int(e.Name.Len), 12)]
+		if i := wire.BadByte(text, ": ", false); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "lines.name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if !wire.Holds(text, ":", false) {
+			return dst, wire.Error{Message: message, Field: "lines.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 12}
+		}
+		dst = append(append(dst, text...), ":"...)
+	}
+	dst = append(dst, " "...)
+	{
+		text := e.Value.Data[:min(int(e.Value.Len), 20)]
+		if i := wire.BadUTF8(text); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "lines.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if wire.Spaces(text) > 0 {
+			return dst, wire.Error{Message: message, Field: "lines.value", Offset: len(dst) - start, Problem: wire.Charset, Value: int64(text[0])}
+		}
+		if i := wire.BadByte(text, "", false); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "lines.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if !wire.Holds(text, "\r\n", false) {
+			return dst, wire.Error{Message: message, Field: "lines.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 20}
+		}
+		dst = append(append(dst, text...), "\r\n"...)
+	}
+	return dst, wire.Error{}
+}
+
+// encodeHeader3 appends an element of more.lines.
+func encodeHeader3(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+	{
+		text := e.Name.Data[:min(int(e.Name.Len), 12)]
+		if i := wire.BadByte(text, ": ", false); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "more.lines.name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if !wire.Holds(text, ":", false) {
+			return dst, wire.Error{Message: message, Field: "more.lines.name", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 12}
+		}
+		dst = append(append(dst, text...), ":"...)
+	}
+	dst = append(dst, " "...)
+	{
+		text := e.Value.Data[:min(int(e.Value.Len), 20)]
+		if i := wire.BadUTF8(text); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "more.lines.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if wire.Spaces(text) > 0 {
+			return dst, wire.Error{Message: message, Field: "more.lines.value", Offset: len(dst) - start, Problem: wire.Charset, Value: int64(text[0])}
+		}
+		if i := wire.BadByte(text, "", false); i >= 0 {
+			return dst, wire.Error{Message: message, Field: "more.lines.value", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		if !wire.Holds(text, "\r\n", false) {
+			return dst, wire.Error{Message: message, Field: "more.lines.value", Offset: len(dst) - start, Problem: wire.Unterminated, Value: int64(len(text)), Limit: 20}
+		}
+		dst = append(append(dst, text...), "\r\n"...)
+	}
+	return dst, wire.Error{}
+}
+
+// encodeMore appends the record of more.
+func encodeMore(dst []byte, start int, e *More, message string) ([]byte, wire.Error) {
+	if int(e.Parts.Len) > 2 {
+		return dst, wire.Error{Message: message, Field: "more.parts", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Parts.Len), Limit: 2}
+	}
+	for i := range e.Parts.Items[:min(int(e.Parts.Len), 2)] {
+		begin := len(dst)
+		if int(e.Parts.Items[i].Len) > 40 {
+			return dst, wire.Error{Message: message, Field: "more.parts.", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Parts.Items[i].Len), Limit: 40}
+		}
+		dst = wire.AppendDigits(dst, uint64(e.Parts.Items[i].Len), 16, "\n")
+		{
+			text := e.Parts.Items[i].Data[:min(int(e.Parts.Items[i].Len), 40)]
+			dst = append(dst, text...)
+		}
+		dst = append(dst, "\n"...)
+		if wire.Unsigned(dst[begin:begin+1], false) == 48 {
+			return dst, wire.Error{Message: message, Field: "more.parts", Offset: begin - start, Problem: wire.Range, Value: 48, Limit: 48}
+		}
+	}
+	dst = append(dst, 48)
+	if int(e.Lines.Len) > 1 {
+		return dst, wire.Error{Message: message, Field: "more.lines", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Lines.Len), Limit: 1}
+	}
+	for i := range e.Lines.Items[:min(int(e.Lines.Len), 1)] {
+		begin := len(dst)
+		{
+			var err wire.Error
+			if dst, err = encodeHeader3(dst, start, &e.Lines.Items[i], message); err.Problem != 0 {
+				return dst, err
+			}
+		}
+		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
+			return dst, wire.Error{Message: message, Field: "more.lines", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+		}
+	}
+	dst = append(dst, 13, 10)
+	return dst, wire.Error{}
+}
+
 func decodeBinary(b []byte, m *BinaryMessage) wire.Error {
 	if i := wire.Begins(b[0:], "\x00\x01"); i >= 0 {
 		return wire.Error{Message: "BINARY", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("\x00\x01"[i])}
@@ -714,3 +1143,6 @@ var methodWords = [...]string{"GET", "PUT", "LIST"}
 
 // markWords are the words that stand for the values of Mark.
 var markWords = [...]string{"$", "$-1", "*"}
+
+// linesNames are the names with which rows of lines begin that are fields of their own.
+var linesNames = [...]string{"size:", "Data-Length:", "More"}

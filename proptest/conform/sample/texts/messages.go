@@ -14,10 +14,11 @@ const (
 	MessageItems
 	MessageChunks
 	MessageLoose
+	MessageLines
 	MessageBinary
 )
 
-var messageKindNames = [...]string{"REQUEST", "ITEMS", "CHUNKS", "LOOSE", "BINARY"}
+var messageKindNames = [...]string{"REQUEST", "ITEMS", "CHUNKS", "LOOSE", "LINES", "BINARY"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -29,6 +30,7 @@ type Message struct {
 	Items   ItemsMessage   // for MessageItems
 	Chunks  ChunksMessage  // for MessageChunks
 	Loose   LooseMessage   // for MessageLoose
+	Lines   LinesMessage   // for MessageLines
 	Binary  BinaryMessage  // for MessageBinary
 }
 
@@ -41,7 +43,7 @@ type RequestMessage struct {
 	Path    Name
 	Major   uint8
 	Minor   uint8
-	Headers HeaderList
+	Headers HeaderList2
 }
 
 // ItemsMessage are the fields of ITEMS.
@@ -52,7 +54,7 @@ type ItemsMessage struct {
 
 // ChunksMessage are the fields of CHUNKS.
 type ChunksMessage struct {
-	Chunks ChunkList
+	Chunks ChunkList2
 	Big    Big
 	Sum    Big
 }
@@ -61,6 +63,14 @@ type ChunksMessage struct {
 type LooseMessage struct {
 	A Line
 	B BytesUpTo9
+}
+
+// LinesMessage are the fields of LINES.
+type LinesMessage struct {
+	Size  Optional[uint8]
+	Data  Optional[BytesUpTo9]
+	More  Optional[More]
+	Lines HeaderList3
 }
 
 // BinaryMessage are the fields of BINARY.

@@ -38,21 +38,24 @@ func (m *One) Step(ev *OneEvent, fx *OneEffects) fsm.Result {
 	if m.State == OneStateOpen {
 		switch ev.Kind {
 		case OneCommandGo:
-			// proptest/conform/testdata/texts/spec.yaml:54
+			// proptest/conform/testdata/texts/spec.yaml:72
 			fx.send(MessageLoose).Loose = LooseMessage{A: m.Kept, B: m.End}
 			return took(0)
 		case OneReceiveItems:
-			// proptest/conform/testdata/texts/spec.yaml:54
+			// proptest/conform/testdata/texts/spec.yaml:72
 			return ignored(1)
 		case OneReceiveChunks:
-			// proptest/conform/testdata/texts/spec.yaml:54
+			// proptest/conform/testdata/texts/spec.yaml:72
 			return ignored(2)
 		case OneReceiveLoose:
-			// proptest/conform/testdata/texts/spec.yaml:54
+			// proptest/conform/testdata/texts/spec.yaml:72
 			return ignored(3)
-		case OneReceiveBinary:
-			// proptest/conform/testdata/texts/spec.yaml:54
+		case OneReceiveLines:
+			// proptest/conform/testdata/texts/spec.yaml:72
 			return ignored(4)
+		case OneReceiveBinary:
+			// proptest/conform/testdata/texts/spec.yaml:72
+			return ignored(5)
 		}
 	}
 	switch ev.Kind {

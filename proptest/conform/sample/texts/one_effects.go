@@ -17,11 +17,12 @@ const (
 	OneReceiveItems
 	OneReceiveChunks
 	OneReceiveLoose
+	OneReceiveLines
 	OneReceiveBinary
 	OneCommandGo
 )
 
-var oneEventKindNames = [...]string{"start", "up", "lost", "REQUEST", "ITEMS", "CHUNKS", "LOOSE", "BINARY", "go"}
+var oneEventKindNames = [...]string{"start", "up", "lost", "REQUEST", "ITEMS", "CHUNKS", "LOOSE", "LINES", "BINARY", "go"}
 
 // String returns the name as the specification has it.
 func (v OneEventKind) String() string { return fsm.Name(oneEventKindNames[:], int(v)) }
@@ -37,13 +38,15 @@ type OneEvent struct {
 func (ev *OneEvent) invalid() bool {
 	switch ev.Kind {
 	case OneReceiveRequest:
-		return ev.Message.Request.Method > 2 || ev.Message.Request.Path.Len > 12 || ev.Message.Request.Major > 9 || ev.Message.Request.Minor > 99 || invalidHeaderList(&ev.Message.Request.Headers)
+		return ev.Message.Request.Method > 2 || ev.Message.Request.Path.Len > 12 || ev.Message.Request.Major > 9 || ev.Message.Request.Minor > 99 || invalidHeaderList2(&ev.Message.Request.Headers)
 	case OneReceiveItems:
 		return ev.Message.Items.Kind > 2 || invalidItemList(&ev.Message.Items.Items)
 	case OneReceiveChunks:
-		return invalidChunkList(&ev.Message.Chunks.Chunks)
+		return invalidChunkList2(&ev.Message.Chunks.Chunks)
 	case OneReceiveLoose:
 		return ev.Message.Loose.A.Len > 20 || ev.Message.Loose.B.Len > 9
+	case OneReceiveLines:
+		return ev.Message.Lines.Size.Present && ev.Message.Lines.Size.Value > 30 || ev.Message.Lines.Data.Present && ev.Message.Lines.Data.Value.Len > 9 || ev.Message.Lines.More.Present && (invalidChunkList(&ev.Message.Lines.More.Value.Parts) || invalidHeaderList(&ev.Message.Lines.More.Value.Lines)) || invalidHeaderList3(&ev.Message.Lines.Lines)
 	case OneReceiveBinary:
 		return invalidUint16List(&ev.Message.Binary.Parts) || ev.Message.Binary.Tail.Len > 5
 	}
@@ -58,15 +61,20 @@ func (ev *OneEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Request.Path.Len > 12, "path", "text 12")
 		why.Outside(ev.Message.Request.Major > 9, "major", "0..9")
 		why.Outside(ev.Message.Request.Minor > 99, "minor", "0..99")
-		why.Outside(invalidHeaderList(&ev.Message.Request.Headers), "headers", "a list of at most 3 of Header")
+		why.Outside(invalidHeaderList2(&ev.Message.Request.Headers), "headers", "a list of at most 3 of Header")
 	case OneReceiveItems:
 		why.Outside(ev.Message.Items.Kind > 2, "kind", "plain, gone, many")
 		why.Outside(invalidItemList(&ev.Message.Items.Items), "items", "a list of at most 3 of Item")
 	case OneReceiveChunks:
-		why.Outside(invalidChunkList(&ev.Message.Chunks.Chunks), "chunks", "a list of at most 3 of bytes up to 40")
+		why.Outside(invalidChunkList2(&ev.Message.Chunks.Chunks), "chunks", "a list of at most 3 of bytes up to 40")
 	case OneReceiveLoose:
 		why.Outside(ev.Message.Loose.A.Len > 20, "a", "text 20")
 		why.Outside(ev.Message.Loose.B.Len > 9, "b", "bytes up to 9")
+	case OneReceiveLines:
+		why.Outside(ev.Message.Lines.Size.Present && ev.Message.Lines.Size.Value > 30, "size", "0..30")
+		why.Outside(ev.Message.Lines.Data.Present && ev.Message.Lines.Data.Value.Len > 9, "data", "bytes up to 9")
+		why.Outside(ev.Message.Lines.More.Present && (invalidChunkList(&ev.Message.Lines.More.Value.Parts) || invalidHeaderList(&ev.Message.Lines.More.Value.Lines)), "more", "More")
+		why.Outside(invalidHeaderList3(&ev.Message.Lines.Lines), "lines", "a list of at most 2 of Header")
 	case OneReceiveBinary:
 		why.Outside(invalidUint16List(&ev.Message.Binary.Parts), "parts", "a list of at most 4 of 0..65535")
 		why.Outside(ev.Message.Binary.Tail.Len > 5, "tail", "bytes up to 5")

@@ -143,7 +143,7 @@ func (r *OneRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *OneRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
-	case OneReceiveRequest, OneReceiveItems, OneReceiveChunks, OneReceiveLoose, OneReceiveBinary:
+	case OneReceiveRequest, OneReceiveItems, OneReceiveChunks, OneReceiveLoose, OneReceiveLines, OneReceiveBinary:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -182,16 +182,17 @@ var oneInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"open"},
 	Final:    []bool{false},
-	Messages: []string{"REQUEST", "ITEMS", "CHUNKS", "LOOSE", "BINARY"},
+	Messages: []string{"REQUEST", "ITEMS", "CHUNKS", "LOOSE", "LINES", "BINARY"},
 	Commands: []string{"go"},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "open go", From: 0, To: 0, File: "proptest/conform/testdata/texts/spec.yaml", Line: 54, Col: 102},
-		{Name: "open ITEMS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 54, Col: 145},
-		{Name: "open CHUNKS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 54, Col: 152},
-		{Name: "open LOOSE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 54, Col: 160},
-		{Name: "open BINARY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 54, Col: 167},
+		{Name: "open go", From: 0, To: 0, File: "proptest/conform/testdata/texts/spec.yaml", Line: 72, Col: 102},
+		{Name: "open ITEMS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 72, Col: 145},
+		{Name: "open CHUNKS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 72, Col: 152},
+		{Name: "open LOOSE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 72, Col: 160},
+		{Name: "open LINES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 72, Col: 167},
+		{Name: "open BINARY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 72, Col: 174},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -203,7 +204,7 @@ var oneInfo = fsm.Info{
 
 // What each state handles or ignores.
 var oneLegal = [...]string{
-	OneStateOpen: "ITEMS, CHUNKS, LOOSE, BINARY, go",
+	OneStateOpen: "ITEMS, CHUNKS, LOOSE, LINES, BINARY, go",
 }
 
 // The first branch of each event that a state handles, plus 1.

@@ -13,20 +13,38 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendText(b, ", path: ", m.Request.Path.String(), int(m.Request.Path.Len) > len(m.Request.Path.Data))
 		b = wire.AppendInt(b, ", major: ", int64(m.Request.Major))
 		b = wire.AppendInt(b, ", minor: ", int64(m.Request.Minor))
-		b = appendHeaderList(append(b, ", headers: "...), &m.Request.Headers)
+		b = appendHeaderList2(append(b, ", headers: "...), &m.Request.Headers)
 		return append(b, '}')
 	case MessageItems:
 		b = wire.AppendWord(b, "ITEMS{kind: ", m.Items.Kind.String())
 		b = appendItemList(append(b, ", items: "...), &m.Items.Items)
 		return append(b, '}')
 	case MessageChunks:
-		b = appendChunkList(append(b, "CHUNKS{chunks: "...), &m.Chunks.Chunks)
+		b = appendChunkList2(append(b, "CHUNKS{chunks: "...), &m.Chunks.Chunks)
 		b = wire.AppendUint(b, ", big: ", uint64(m.Chunks.Big))
 		b = wire.AppendUint(b, ", sum: ", uint64(m.Chunks.Sum))
 		return append(b, '}')
 	case MessageLoose:
 		b = wire.AppendText(b, "LOOSE{a: ", m.Loose.A.String(), int(m.Loose.A.Len) > len(m.Loose.A.Data))
 		b = wire.AppendText(b, ", b: ", m.Loose.B.String(), int(m.Loose.B.Len) > len(m.Loose.B.Data))
+		return append(b, '}')
+	case MessageLines:
+		if m.Lines.Size.Present {
+			b = wire.AppendInt(b, "LINES{size: ", int64(m.Lines.Size.Value))
+		} else {
+			b = append(b, "LINES{size: none"...)
+		}
+		if m.Lines.Data.Present {
+			b = wire.AppendText(b, ", data: ", m.Lines.Data.Value.String(), int(m.Lines.Data.Value.Len) > len(m.Lines.Data.Value.Data))
+		} else {
+			b = append(b, ", data: none"...)
+		}
+		if m.Lines.More.Present {
+			b = appendMore(append(b, ", more: "...), &m.Lines.More.Value)
+		} else {
+			b = append(b, ", more: none"...)
+		}
+		b = appendHeaderList3(append(b, ", lines: "...), &m.Lines.Lines)
 		return append(b, '}')
 	case MessageBinary:
 		b = wire.AppendInt(b, "BINARY{kind: ", int64(m.Binary.Kind))
@@ -51,7 +69,7 @@ func appendTwo(b []byte, m *Two) []byte {
 	return b
 }
 
-func appendHeaderList(b []byte, v *HeaderList) []byte {
+func appendHeaderList2(b []byte, v *HeaderList2) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		b = wire.Comma(b, i)
@@ -75,11 +93,29 @@ func appendItemList(b []byte, v *ItemList) []byte {
 	return append(b, ']')
 }
 
-func appendChunkList(b []byte, v *ChunkList) []byte {
+func appendChunkList2(b []byte, v *ChunkList2) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		b = wire.Comma(b, i)
 		b = wire.AppendText(b, "", v.Items[i].String(), int(v.Items[i].Len) > len(v.Items[i].Data))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendMore(b []byte, v *More) []byte {
+	b = appendChunkList(append(b, "{parts: "...), &v.Parts)
+	b = appendHeaderList(append(b, ", lines: "...), &v.Lines)
+	return append(b, '}')
+}
+
+func appendHeaderList3(b []byte, v *HeaderList3) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = appendHeader(b, &v.Items[i])
 	}
 	if int(v.Len) > len(v.Items) {
 		b = append(b, ", ..."...)
@@ -118,6 +154,30 @@ func appendItem(b []byte, v *Item) []byte {
 		b = append(b, ", more: none"...)
 	}
 	return append(b, '}')
+}
+
+func appendChunkList(b []byte, v *ChunkList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendText(b, "", v.Items[i].String(), int(v.Items[i].Len) > len(v.Items[i].Data))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func appendHeaderList(b []byte, v *HeaderList) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = appendHeader(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
 }
 
 func appendFew(b []byte, v *Few) []byte {

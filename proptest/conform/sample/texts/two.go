@@ -36,17 +36,20 @@ func (m *Two) Step(ev *TwoEvent, fx *TwoEffects) fsm.Result {
 	if m.State == TwoStateOpen {
 		switch ev.Kind {
 		case TwoReceiveRequest:
-			// proptest/conform/testdata/texts/spec.yaml:55
+			// proptest/conform/testdata/texts/spec.yaml:73
 			return ignored(0)
 		case TwoReceiveChunks:
-			// proptest/conform/testdata/texts/spec.yaml:55
+			// proptest/conform/testdata/texts/spec.yaml:73
 			return ignored(1)
 		case TwoReceiveLoose:
-			// proptest/conform/testdata/texts/spec.yaml:55
+			// proptest/conform/testdata/texts/spec.yaml:73
 			return ignored(2)
-		case TwoReceiveBinary:
-			// proptest/conform/testdata/texts/spec.yaml:55
+		case TwoReceiveLines:
+			// proptest/conform/testdata/texts/spec.yaml:73
 			return ignored(3)
+		case TwoReceiveBinary:
+			// proptest/conform/testdata/texts/spec.yaml:73
+			return ignored(4)
 		}
 	}
 	switch ev.Kind {

@@ -17,10 +17,11 @@ const (
 	TwoReceiveItems
 	TwoReceiveChunks
 	TwoReceiveLoose
+	TwoReceiveLines
 	TwoReceiveBinary
 )
 
-var twoEventKindNames = [...]string{"start", "up", "lost", "REQUEST", "ITEMS", "CHUNKS", "LOOSE", "BINARY"}
+var twoEventKindNames = [...]string{"start", "up", "lost", "REQUEST", "ITEMS", "CHUNKS", "LOOSE", "LINES", "BINARY"}
 
 // String returns the name as the specification has it.
 func (v TwoEventKind) String() string { return fsm.Name(twoEventKindNames[:], int(v)) }
@@ -36,13 +37,15 @@ type TwoEvent struct {
 func (ev *TwoEvent) invalid() bool {
 	switch ev.Kind {
 	case TwoReceiveRequest:
-		return ev.Message.Request.Method > 2 || ev.Message.Request.Path.Len > 12 || ev.Message.Request.Major > 9 || ev.Message.Request.Minor > 99 || invalidHeaderList(&ev.Message.Request.Headers)
+		return ev.Message.Request.Method > 2 || ev.Message.Request.Path.Len > 12 || ev.Message.Request.Major > 9 || ev.Message.Request.Minor > 99 || invalidHeaderList2(&ev.Message.Request.Headers)
 	case TwoReceiveItems:
 		return ev.Message.Items.Kind > 2 || invalidItemList(&ev.Message.Items.Items)
 	case TwoReceiveChunks:
-		return invalidChunkList(&ev.Message.Chunks.Chunks)
+		return invalidChunkList2(&ev.Message.Chunks.Chunks)
 	case TwoReceiveLoose:
 		return ev.Message.Loose.A.Len > 20 || ev.Message.Loose.B.Len > 9
+	case TwoReceiveLines:
+		return ev.Message.Lines.Size.Present && ev.Message.Lines.Size.Value > 30 || ev.Message.Lines.Data.Present && ev.Message.Lines.Data.Value.Len > 9 || ev.Message.Lines.More.Present && (invalidChunkList(&ev.Message.Lines.More.Value.Parts) || invalidHeaderList(&ev.Message.Lines.More.Value.Lines)) || invalidHeaderList3(&ev.Message.Lines.Lines)
 	case TwoReceiveBinary:
 		return invalidUint16List(&ev.Message.Binary.Parts) || ev.Message.Binary.Tail.Len > 5
 	}
@@ -57,15 +60,20 @@ func (ev *TwoEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Request.Path.Len > 12, "path", "text 12")
 		why.Outside(ev.Message.Request.Major > 9, "major", "0..9")
 		why.Outside(ev.Message.Request.Minor > 99, "minor", "0..99")
-		why.Outside(invalidHeaderList(&ev.Message.Request.Headers), "headers", "a list of at most 3 of Header")
+		why.Outside(invalidHeaderList2(&ev.Message.Request.Headers), "headers", "a list of at most 3 of Header")
 	case TwoReceiveItems:
 		why.Outside(ev.Message.Items.Kind > 2, "kind", "plain, gone, many")
 		why.Outside(invalidItemList(&ev.Message.Items.Items), "items", "a list of at most 3 of Item")
 	case TwoReceiveChunks:
-		why.Outside(invalidChunkList(&ev.Message.Chunks.Chunks), "chunks", "a list of at most 3 of bytes up to 40")
+		why.Outside(invalidChunkList2(&ev.Message.Chunks.Chunks), "chunks", "a list of at most 3 of bytes up to 40")
 	case TwoReceiveLoose:
 		why.Outside(ev.Message.Loose.A.Len > 20, "a", "text 20")
 		why.Outside(ev.Message.Loose.B.Len > 9, "b", "bytes up to 9")
+	case TwoReceiveLines:
+		why.Outside(ev.Message.Lines.Size.Present && ev.Message.Lines.Size.Value > 30, "size", "0..30")
+		why.Outside(ev.Message.Lines.Data.Present && ev.Message.Lines.Data.Value.Len > 9, "data", "bytes up to 9")
+		why.Outside(ev.Message.Lines.More.Present && (invalidChunkList(&ev.Message.Lines.More.Value.Parts) || invalidHeaderList(&ev.Message.Lines.More.Value.Lines)), "more", "More")
+		why.Outside(invalidHeaderList3(&ev.Message.Lines.Lines), "lines", "a list of at most 2 of Header")
 	case TwoReceiveBinary:
 		why.Outside(invalidUint16List(&ev.Message.Binary.Parts), "parts", "a list of at most 4 of 0..65535")
 		why.Outside(ev.Message.Binary.Tail.Len > 5, "tail", "bytes up to 5")

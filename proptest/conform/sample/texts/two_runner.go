@@ -127,7 +127,7 @@ func (r *TwoRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *TwoRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
-	case TwoReceiveRequest, TwoReceiveItems, TwoReceiveChunks, TwoReceiveLoose, TwoReceiveBinary:
+	case TwoReceiveRequest, TwoReceiveItems, TwoReceiveChunks, TwoReceiveLoose, TwoReceiveLines, TwoReceiveBinary:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -166,15 +166,16 @@ var twoInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"open"},
 	Final:    []bool{false},
-	Messages: []string{"REQUEST", "ITEMS", "CHUNKS", "LOOSE", "BINARY"},
+	Messages: []string{"REQUEST", "ITEMS", "CHUNKS", "LOOSE", "LINES", "BINARY"},
 	Commands: []string{},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "open REQUEST", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 55, Col: 49},
-		{Name: "open CHUNKS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 55, Col: 58},
-		{Name: "open LOOSE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 55, Col: 66},
-		{Name: "open BINARY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 55, Col: 73},
+		{Name: "open REQUEST", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 73, Col: 49},
+		{Name: "open CHUNKS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 73, Col: 58},
+		{Name: "open LOOSE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 73, Col: 66},
+		{Name: "open LINES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 73, Col: 73},
+		{Name: "open BINARY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/texts/spec.yaml", Line: 73, Col: 80},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -186,5 +187,5 @@ var twoInfo = fsm.Info{
 
 // What each state handles or ignores.
 var twoLegal = [...]string{
-	TwoStateOpen: "REQUEST, CHUNKS, LOOSE, BINARY",
+	TwoStateOpen: "REQUEST, CHUNKS, LOOSE, LINES, BINARY",
 }

@@ -12,7 +12,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "7c03c998d788f9264d63dd6411eeeea66e59c46ea059cedb850592babe90bfef"
+const hash = "fade0e14bb66c2d0d856435f0737440dd5eb1925d710f005a18271e568c426c8"
 
 // Method is an enumeration.
 type Method uint8
@@ -111,8 +111,26 @@ type Item struct {
 	More Optional[Few]
 }
 
-// HeaderList is a list of at most 3. Items from Len on are zero.
+// ChunkList is a list of at most 2. Items from Len on are zero.
+type ChunkList struct {
+	Len   uint8
+	Items [2]Chunk
+}
+
+// HeaderList is a list of at most 1. Items from Len on are zero.
 type HeaderList struct {
+	Len   uint8
+	Items [1]Header
+}
+
+// More is a record.
+type More struct {
+	Parts ChunkList
+	Lines HeaderList
+}
+
+// HeaderList2 is a list of at most 3. Items from Len on are zero.
+type HeaderList2 struct {
 	Len   uint8
 	Items [3]Header
 }
@@ -123,8 +141,8 @@ type ItemList struct {
 	Items [3]Item
 }
 
-// ChunkList is a list of at most 3. Items from Len on are zero.
-type ChunkList struct {
+// ChunkList2 is a list of at most 3. Items from Len on are zero.
+type ChunkList2 struct {
 	Len   uint8
 	Items [3]Chunk
 }
@@ -143,6 +161,12 @@ func NewBytesUpTo9(s string) (t BytesUpTo9, ok bool) {
 
 // String returns the bytes.
 func (t BytesUpTo9) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// HeaderList3 is a list of at most 2. Items from Len on are zero.
+type HeaderList3 struct {
+	Len   uint8
+	Items [2]Header
+}
 
 // Uint16List is a list of at most 4. Items from Len on are zero.
 type Uint16List struct {
@@ -165,8 +189,8 @@ func NewBytesUpTo5(s string) (t BytesUpTo5, ok bool) {
 // String returns the bytes.
 func (t BytesUpTo5) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
-// invalidHeaderList reports whether some element is none of its type.
-func invalidHeaderList(v *HeaderList) bool {
+// invalidHeaderList2 reports whether some element is none of its type.
+func invalidHeaderList2(v *HeaderList2) bool {
 	if int(v.Len) > len(v.Items) {
 		return true
 	}
@@ -191,6 +215,19 @@ func invalidItemList(v *ItemList) bool {
 	return false
 }
 
+// invalidChunkList2 reports whether some element is none of its type.
+func invalidChunkList2(v *ChunkList2) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Len > 40 {
+			return true
+		}
+	}
+	return false
+}
+
 // invalidChunkList reports whether some element is none of its type.
 func invalidChunkList(v *ChunkList) bool {
 	if int(v.Len) > len(v.Items) {
@@ -198,6 +235,32 @@ func invalidChunkList(v *ChunkList) bool {
 	}
 	for i := range v.Items[:v.Len] {
 		if v.Items[i].Len > 40 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidHeaderList reports whether some element is none of its type.
+func invalidHeaderList(v *HeaderList) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Name.Len > 12 || v.Items[i].Value.Len > 20 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidHeaderList3 reports whether some element is none of its type.
+func invalidHeaderList3(v *HeaderList3) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Name.Len > 12 || v.Items[i].Value.Len > 20 {
 			return true
 		}
 	}

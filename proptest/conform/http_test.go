@@ -1,0 +1,83 @@
+package conform
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/machines/http"
+	"github.com/parley-go/parley/proptest/race"
+)
+
+// TestHTTPRefused: what has been used to hide one request in another is no frame, and the error says where.
+func TestHTTPRefused(t *testing.T) {
+	var c *codec
+	for _, target := range library {
+		if strings.Contains(target.Spec, "/http/") {
+			c = newCodec(t, target)
+		}
+	}
+	for _, x := range []struct{ frame, want string }{
+		{"Content-Length: 1\r\ncontent-length: 1\r\n\r\nx", "field body at byte 35: count 2 exceeds 1"},
+		{"Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+			"field chunked at byte 44: count 2 exceeds 1"},
+		{"Content-Length : 1\r\n\r\nx", "field headers.name at byte 30: the byte 32 is not allowed"},
+		{"Content-Length: +1\r\n\r\nx", "field body at byte 32"},
+		{"Content-Length: 1, 1\r\n\r\nx", "field body at byte 32"},
+		{"Content-Length: 99999999999999999999\r\n\r\nx", "field body at byte 32"},
+		{"Content-Length: 5000\r\n\r\nx", "field body at byte 40: count 5000 exceeds 4096"},
+		{"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "at byte 35"},
+		{"A: b\r\n c: d\r\n\r\n", "field headers.name at byte 22: the byte 32 is not allowed"},
+		{"A: b\n\r\n\r\n", "field headers.value at byte 20: the byte 10 is not allowed"},
+		{"Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n", "field chunked.pieces. at byte 46"},
+		{"Transfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n", "at byte 50"},
+	} {
+		frame := "GET / HTTP/1.1\r\n" + x.frame
+		_, err := http.FrameSizeTo("server", []byte(frame))
+		_, want := interp.FrameSizeTo(c.Protocol, []byte(frame), "server")
+		if err == nil || err.Error() != want.Error() || !strings.Contains(err.Error(), x.want) {
+			t.Errorf("%q: %v; %v; want … %s", frame, err, want, x.want)
+		}
+	}
+}
+
+// TestHTTPHasNoEncoding: what would not be read as it was written is not written.
+func TestHTTPHasNoEncoding(t *testing.T) {
+	for _, x := range []struct{ name, value, want string }{
+		{"Content-Length", "5", "field headers at byte 16: value 19 is out of range"},
+		{"transfer-ENCODING", "", "field headers at byte 16: value 21 is out of range"},
+		{"Host", " a", "field headers.value at byte 22: the byte 32 is not allowed"},
+		{"Host", "a\r\nContent-Length: 5", "field headers.value at byte 23: the byte 13 is not allowed"},
+		{"Host", "a", ""},
+	} {
+		m := http.Message{Kind: http.MessageRequest}
+		m.Request.Target, _ = http.NewTarget("/")
+		m.Request.Minor, m.Request.Headers.Len = 1, 1
+		line := &m.Request.Headers.Items[0]
+		line.Name, _ = http.NewName(x.name)
+		line.Value, _ = http.NewValue(x.value)
+		b, err := http.AppendMessage(nil, &m)
+		if x.want == "" && (err != nil || len(b) == 0) ||
+			x.want != "" && (err == nil || !strings.Contains(err.Error(), x.want)) {
+			t.Errorf("%s: %s: %q, %v; want … %s", x.name, x.value, b, err, x.want)
+		}
+	}
+}
+
+// TestHTTPAllocatesNothing: neither way.
+func TestHTTPAllocatesNothing(t *testing.T) {
+	if race.Enabled {
+		return // the detector allocates
+	}
+	frame := []byte("POST /x HTTP/1.1\r\nHost: a.example\r\nAccept: */*\r\nContent-Length: 5\r\n\r\nhello")
+	var m http.Message
+	out := make([]byte, 0, 256)
+	if n := testing.AllocsPerRun(20, func() {
+		if err := http.DecodeMessageTo("server", frame, &m); err != nil {
+			t.Error(err)
+		}
+		out, _ = http.AppendMessage(out[:0], &m)
+	}); n != 0 {
+		t.Errorf("%v allocations", n)
+	}
+}
