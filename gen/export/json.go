@@ -188,6 +188,7 @@ type jsonFaults struct {
 	Break     int            `json:"break,omitempty"`
 	Return    int            `json:"return,omitempty"`
 	Partition int            `json:"partition,omitempty"`
+	Bridge    []string       `json:"bridge,omitempty"`
 	Lose      *int           `json:"lose,omitempty"`
 	Duplicate *int           `json:"duplicate,omitempty"`
 	Overtake  *int           `json:"overtake,omitempty"`
@@ -387,8 +388,15 @@ func faultsOf(c *model.Check) *jsonFaults {
 		}
 		return &n
 	}
+	var bridge []string
+	for _, x := range c.Instances {
+		if f.Bridge>>x.Index&1 != 0 {
+			bridge = append(bridge, x.Name)
+		}
+	}
 	return &jsonFaults{
-		Crash: byName(c, f.Crash), Restart: byName(c, f.Restart), CrashAll: f.CrashAll, Atomic: f.Atomic,
+		Bridge: bridge,
+		Crash:  byName(c, f.Crash), Restart: byName(c, f.Restart), CrashAll: f.CrashAll, Atomic: f.Atomic,
 		Break:  f.Break,
 		Return: f.Return, Partition: f.Partition, Lose: stated(f.Lose), Duplicate: stated(f.Duplicate),
 		Overtake: stated(f.Overtake),

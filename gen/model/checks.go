@@ -73,6 +73,8 @@ type Faults struct {
 	// Break bounds how often an end takes its link for dead, Return how often a lost link comes back,
 	// Partition how often the instances are parted.
 	Break, Return, Partition int
+	// Bridge is the set of instances, by Instance.Index, that no partition cuts off.
+	Bridge uint64
 	// Lose, Duplicate and Overtake bound what channels do to messages. -1 means that nothing is
 	// stated: then the channel does it as often as it can, if it can.
 	Lose, Duplicate, Overtake int

@@ -160,6 +160,7 @@ var keyDocs = map[string]string{
 	"overtake":                  "How many messages overtake another one.",
 	"return":                    "How often a link that was lost may come back.",
 	"partition":                 "How often the instances may fall into two sets that do not hear each other.",
+	"bridge":                    "Who is on both sides of every partition: `bridge: s`, or a list.",
 	"atomic":                    "Crashes come between steps only, and take nothing with them that was sent.",
 	"time":                      "Counts ticks: `{beat: 100, delay: 1}`.",
 	"beat": "The length of a beat, in ticks. Without it, the longest of which all timers and bounds " +

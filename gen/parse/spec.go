@@ -221,6 +221,7 @@ func initChecks() {
 				{"crash", times}, {"restart", times}, {"break", often}, {"lose", often},
 				{"duplicate", often}, {"overtake", often}, {"return", often},
 				{"partition", often},
+				{"bridge", &shape{what: "whom no partition cuts off", scalar: anyScalar, list: exprShape}},
 				{"atomic", &shape{what: "atomic", scalar: boolScalar}}, {"doc", docShape}}}},
 		{"time", &shape{what: "the time", keys: []key{{"beat", exprShape}, {"delay", exprShape},
 			{"drift", &shape{what: "the drift", scalar: anyScalar, name: freeKeys,

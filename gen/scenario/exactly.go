@@ -170,6 +170,9 @@ func (w *world) tell(before *stage.Configuration, t *stage.Taken, mv stage.Move)
 	case between.MovePartition:
 		var sides [2][]string
 		for i := range w.Parties {
+			if w.World.Rules.Faults.Bridge>>i&1 != 0 {
+				continue
+			}
 			sides[1-mv.Set>>i&1] = append(sides[1-mv.Set>>i&1], w.name(i))
 		}
 		line("%s and %s do not hear each other", strings.Join(sides[0], ", "), strings.Join(sides[1], ", "))

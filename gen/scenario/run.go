@@ -218,6 +218,9 @@ func (w *world) begin(name string) error {
 	r := w.World.Rules
 	r.Faults = between.Faults{Lose: -1, Duplicate: -1, Overtake: -1, Break: -1, Return: -1,
 		Partition: often, Torn: true}
+	if f := w.check.Faults; f != nil {
+		r.Faults.Bridge = f.Bridge
+	}
 	r.Faults.Crash, r.Faults.Restart = slices.Repeat([]int{often}, r.Instances),
 		slices.Repeat([]int{often}, r.Instances)
 	for k := range r.Channels {

@@ -337,3 +337,36 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// TestBridge tells of a partition that leaves one out.
+func TestBridge(t *testing.T) {
+	spec := filepath.Join(t.TempDir(), "spec.yaml")
+	text := `protocol: told
+messages: {NEWS: }
+roles:
+  peer: {commands: {tell: }, initial: idle, states: {idle: {tell: {send: NEWS, to: all}, NEWS: ignore}}}
+channel: {order: any, capacity: 2}
+checks:
+  c: {instances: {a: peer, b: peer, s: peer}, quiet: "true", faults: {partition: 1, bridge: s}}
+`
+	if err := os.WriteFile(spec, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for lines, want := range map[string]string{
+		"check c\npartition a\nheal": "a and b do not hear each other\nall hear each other again\n",
+		"check c exactly\npartition b\ncutoff a\na tell\nshow": "b and a do not hear each other\n" +
+			"a: hears of the partition, or of its end\na: tell  idle, send NEWS to all\n" +
+			"a: idle\nb: idle\ns: idle\na -> s: NEWS\n",
+		"check c exactly\npartition b\ncutoff s": "line 3: s: there is nothing to hear of a partition",
+		"check c exactly\npartition s":           "line 2: partition: a partition has no side for who hears both",
+	} {
+		got, _, err := scenario.Run([]scenario.Block{{Line: 1, Input: strings.Split(lines, "\n")}}, load(spec))
+		if err != nil {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v", lines, err)
+			}
+		} else if got[0].Want != strings.TrimSuffix(want, "\n") && got[0].Want != want {
+			t.Errorf("%s:\n%s\nnot\n%s", lines, got[0].Want, want)
+		}
+	}
+}

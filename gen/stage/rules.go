@@ -25,7 +25,7 @@ func Rules(c *model.Check) *world.Rules {
 	if f != nil {
 		r.Faults = world.Faults{Lose: f.Lose, Duplicate: f.Duplicate, Overtake: max(f.Overtake, 0),
 			Crash: f.Crash, Restart: f.Restart, CrashAll: f.CrashAll, Torn: !f.Atomic,
-			Break: f.Break, Return: f.Return, Partition: f.Partition}
+			Break: f.Break, Return: f.Return, Partition: f.Partition, Bridge: f.Bridge}
 		if f.Partition > 0 {
 			r.Faults.Return = -1 // what a partition has cost may come back
 		}

@@ -315,9 +315,23 @@ func (s *System) faultWords() []string {
 		out = append(out, s.linkWords()...)
 	}
 	if f.Partition > 0 {
-		return append(out, "there is at most one partition at a time, "+times(f.Partition)+" in all, and each ends")
+		out = append(out, "there is at most one partition at a time, "+times(f.Partition)+" in all, and each ends")
+		if names := s.bridges(); len(names) > 0 {
+			out = append(out, diag.And(names)+diag.OneOr(len(names), " hears", " hear")+" both sides of each partition")
+		}
+		return out
 	}
 	return append(out, "all instances reach each other at all times")
+}
+
+// bridges lists the instances that no partition cuts off.
+func (s *System) bridges() (names []string) {
+	for i, p := range s.Procs {
+		if s.Rules.Faults.Bridge>>i&1 != 0 {
+			names = append(names, p.Inst.Name)
+		}
+	}
+	return names
 }
 
 // keptWords say what who begins again after a crash still has.

@@ -310,6 +310,8 @@ func faultySpec(r *rand.Rand) string {
 	}[r.IntN(10)]+"}\n", 1)
 	if !three {
 		text = strings.ReplaceAll(text, ", c: 1}", "}")
+	} else if r.IntN(2) == 0 {
+		text = strings.Replace(text, "partition: 1", "partition: 1, bridge: c", 1)
 	}
 	if r.IntN(3) == 0 {
 		text = strings.Replace(text, "vars: {own: Value?}", "vars: {own: {type: Value?, kept: true}}", 1)

@@ -211,10 +211,16 @@ func (t *telling) outside(x *explore.TraceStep, step *run.Step) {
 	}
 	var names [2][]string
 	for i, p := range s.Procs {
+		if s.Rules.Faults.Bridge>>i&1 != 0 {
+			continue
+		}
 		names[side[0]>>i&1] = append(names[side[0]>>i&1], p.Inst.Name)
 	}
 	step.At = int(side[0])
 	step.Event = "a partition begins: " + diag.And(names[0]) + " here, " + diag.And(names[1]) + " there"
+	if both := t.sys.bridges(); len(both) > 0 {
+		step.Event += ", " + diag.And(both) + " on both sides"
+	}
 }
 
 // special tells a step of an instance that is no event of its machine.

@@ -366,6 +366,9 @@ func (r *play) part(mv stage.Move) error {
 			r.faults["partitions"]++
 		}
 		for i, s := range r.seats {
+			if r.World.Rules.Faults.Bridge>>i&1 != 0 {
+				continue
+			}
 			s.splits = append(s.splits, r.World.Rules.Away(i, mv.Set))
 		}
 		return nil

@@ -201,6 +201,9 @@ func randomSetting(r *rand.Rand, hostile bool, plant world.Plant) (*setting, str
 	}
 	if r.IntN(4) == 0 {
 		rules.Faults.Partition, rules.Faults.Return = 1+r.IntN(2), -1
+		if rules.Instances > 2 && r.IntN(2) == 0 {
+			rules.Faults.Bridge = 1 << r.IntN(rules.Instances)
+		}
 	}
 	if r.IntN(3) == 0 {
 		rules.Faults.Torn = r.IntN(3) > 0

@@ -81,6 +81,8 @@ type Options struct {
 	// Hostile names the machines that are replaced by somebody who sends anything. They take no
 	// steps.
 	Hostile []string
+	// Bridge names the machines that no partition cuts off.
+	Bridge []string
 	// Time is nil if a timer may expire at any moment after its start.
 	Time *Time
 }
@@ -141,6 +143,9 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 		rules.Hostile |= 1 << w.number(name)
 	}
 	rules.Malformed = rules.Hostile
+	for _, name := range o.Bridge {
+		rules.Faults.Bridge |= 1 << w.number(name)
+	}
 	w.now = w.between.Begin(make([]value, n))
 	for i := range w.parties {
 		w.begin(i)

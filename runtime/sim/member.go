@@ -3,6 +3,7 @@ package sim
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/parley-go/parley/runtime/driver"
@@ -230,6 +231,9 @@ type cut struct {
 
 // cut returns the cut that lies across a path now.
 func (w *World) cut(p *path) *cut {
+	if slices.Contains(w.scenario.Bridge, p.from) || slices.Contains(w.scenario.Bridge, p.to) {
+		return nil
+	}
 	for i := range w.cuts {
 		c := &w.cuts[i]
 		if c.from <= w.now && w.now < c.until && (c.half>>(p.from&63)^c.half>>(p.to&63))&1 == 1 {

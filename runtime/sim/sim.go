@@ -39,6 +39,8 @@ type Scenario struct {
 	Lossy bool
 	// Partitions is the most times that the network is cut in two.
 	Partitions int
+	// Bridge are the machines that no partition cuts off.
+	Bridge []ID
 	// Breaks is the most times that one end of a link takes it for dead, with what is under way to it;
 	// the link comes back later. Only a link that keeps order and loses nothing can break.
 	Breaks int

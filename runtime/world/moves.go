@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"iter"
 	"math"
+	"math/bits"
 	"slices"
 )
 
@@ -451,24 +452,33 @@ func (w *World[V, M]) tear(n *Configuration[V, M], before V, sends int, t *Taken
 	return nil
 }
 
-// Sides lists the sets that a partition may part from the others: each partition by the side that
-// instance 0 is not on.
+// Sides lists the sets that a partition may part from the others: each partition by its [Rules.Side].
 func (r *Rules) Sides() []uint64 {
 	if r.Faults.Partition == 0 {
 		return nil
 	}
 	var sides []uint64
-	for side := uint64(2); side < 1<<r.Instances; side += 2 {
-		sides = append(sides, side)
+	for side := uint64(1); side < 1<<r.Instances; side++ {
+		if side&r.Faults.Bridge == 0 && r.Side(side) == side {
+			sides = append(sides, side)
+		}
 	}
 	return sides
 }
 
+// Side is the side of a partition, given by either of them, on which the first instance is not that it cuts off.
+func (r *Rules) Side(side uint64) uint64 {
+	if first := bits.TrailingZeros64(^r.Faults.Bridge); side>>first&1 != 0 {
+		return r.Away(first, side)
+	}
+	return side
+}
+
 // Away is the set that a partition keeps away from instance i; side 0 is no partition.
 func (r *Rules) Away(i int, side uint64) uint64 {
-	all := uint64(1)<<r.Instances - 1
+	all := (uint64(1)<<r.Instances - 1) &^ r.Faults.Bridge
 	switch {
-	case side == 0:
+	case side == 0 || r.Faults.Bridge>>i&1 != 0:
 		return 0
 	case side>>i&1 != 0:
 		return all &^ side
@@ -476,7 +486,7 @@ func (r *Rules) Away(i int, side uint64) uint64 {
 	return side
 }
 
-// splits begins or ends a partition: each instance will hear of it.
+// splits begins or ends a partition: each instance will hear of it that it cuts off.
 func (w *World[V, M]) splits(n *Configuration[V, M], mv Move[M], t *Taken[V, M]) error {
 	switch {
 	case mv.Kind == MoveHeal && n.Split == 0:
@@ -485,8 +495,14 @@ func (w *World[V, M]) splits(n *Configuration[V, M], mv Move[M], t *Taken[V, M])
 		(n.Split != 0 || mv.Set == 0 || !spend(&n.Spent.Partition, w.Rules.Faults.Partition)):
 		return errors.New("there may be no other partition now")
 	}
+	if mv.Set&w.Rules.Faults.Bridge != 0 {
+		return errors.New("a partition has no side for who hears both")
+	}
 	n.Split = mv.Set
 	for i := range n.Splits {
+		if w.Rules.Faults.Bridge>>i&1 != 0 {
+			continue
+		}
 		n.Splits[i] = append(slices.Clip(n.Splits[i]), mv.Set)
 	}
 	t.What = Done

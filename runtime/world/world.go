@@ -99,6 +99,8 @@ type Faults struct {
 	// Partition counts partitions. A link in one may break, and come back after it, without being
 	// counted.
 	Partition int
+	// Bridge is the set of instances that no partition cuts off: both sides hear them, and they hear both.
+	Bridge uint64
 }
 
 // Time relates timers and messages. Time passes in beats. Each instance feels each beat once, in

@@ -594,3 +594,21 @@ func TestTwoLinksComeBack(t *testing.T) {
 		t.Errorf("the links to %b are up, and %b have not answered", c.Ends[0].Up, c.Ends[0].Asked)
 	}
 }
+
+// TestBridge: a partition leaves out who hears both sides.
+func TestBridge(t *testing.T) {
+	r := &Rules{Instances: 4, Faults: Faults{Partition: 1, Bridge: 1<<0 | 1<<2}}
+	if got, want := r.Sides(), []uint64{1 << 3}; !slices.Equal(got, want) {
+		t.Errorf("the sides are %b, not %b", got, want)
+	}
+	for i, want := range []uint64{0, 1 << 3, 0, 1 << 1} {
+		for _, side := range []uint64{1 << 1, 1 << 3} {
+			if got := r.Away(i, r.Side(side)); got != want {
+				t.Errorf("from %d the side %b keeps away %b, not %b", i, side, got, want)
+			}
+		}
+	}
+	if r.Faults.Bridge = 0; len(r.Sides()) != 7 || r.Side(1|2) != 4|8 || r.Away(0, 4|8) != 4|8 {
+		t.Errorf("without one the sides are %b", r.Sides())
+	}
+}

@@ -288,14 +288,19 @@ func (w *writer) options() string {
 	if !r.Faults.Torn {
 		list = append(list, "Atomic: true")
 	}
-	var hostile []string
-	for i, inst := range w.check.Instances {
-		if inst.IsHostile() {
-			hostile = append(hostile, strconv.Quote(w.name(i)))
+	for _, option := range []struct {
+		name string
+		set  uint64
+	}{{"Hostile", r.Hostile}, {"Bridge", r.Faults.Bridge}} {
+		var names []string
+		for i := range w.check.Instances {
+			if option.set>>i&1 != 0 {
+				names = append(names, strconv.Quote(w.name(i)))
+			}
 		}
-	}
-	if len(hostile) > 0 {
-		list = append(list, "Hostile: []string{"+strings.Join(hostile, ", ")+"}")
+		if len(names) > 0 {
+			list = append(list, option.name+": []string{"+strings.Join(names, ", ")+"}")
+		}
 	}
 	if r.Time != nil {
 		drift := ""

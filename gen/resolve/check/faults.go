@@ -1,6 +1,7 @@
 package check
 
 import (
+	"math/bits"
 	"slices"
 	"strings"
 
@@ -44,6 +45,7 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 	bound("break", &f.Break)
 	bound("return", &f.Return)
 	bound("partition", &f.Partition)
+	r.bridge(f, in, n)
 	f.Atomic = pass.IsTrue(n.Get("atomic"))
 	bound("lose", &f.Lose)
 	bound("duplicate", &f.Duplicate)
@@ -75,6 +77,16 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 			"%d instances can be parted in more ways than a check can try; %d are the most",
 			len(c.Instances), maxParted).With("take fewer instances for this check")
 	}
+	if e := n.Entry("bridge"); e != nil {
+		switch left := len(c.Instances) - bits.OnesCount64(f.Bridge); {
+		case f.Partition == 0:
+			r.Errorf("FSM087", e.Key.Span(), "`bridge` is about partitions, and there is none").
+				With("say under `partition` how often, or leave `bridge` out")
+		case left < 2:
+			r.Errorf("FSM087", e.Key.Span(), "a partition needs two instances that do not hear each other, and "+
+				"`bridge` leaves %d", left).With("name those alone that hear both sides")
+		}
+	}
 	if f.Return > 0 && f.Break == 0 && f.Partition == 0 && !c.HasHostile() {
 		r.Errorf("FSM087", n.Entry("return").Key.Span(),
 			"links may come back, but none is lost while both its ends live").
@@ -94,6 +106,36 @@ func (r *checker) faults(c *model.Check, in *parties, check *ast.Node) {
 	if !c.Several() && !c.Channel.Ordered && f.Overtake > 0 {
 		r.Errorf("FSM087", f.Span, "`overtake` means nothing where messages arrive in any order")
 	}
+}
+
+// bridge resolves who is on both sides of partitions: instances and groups.
+func (r *checker) bridge(f *model.Faults, in *parties, n *ast.Node) {
+	e := n.Entry("bridge")
+	if e == nil {
+		return
+	}
+	for _, v := range pass.Scalars(e.Value) {
+		x, err := syntax.Parse(v.Text, v.Part)
+		if err != nil {
+			r.SyntaxError(err)
+			continue
+		}
+		for _, w := range r.who(in, x) {
+			f.Bridge |= 1 << w.Model.Index
+		}
+	}
+}
+
+// who returns the instance that an expression names, or the members of the group.
+func (r *checker) who(in *parties, x syntax.Node) []*convert.Instance {
+	if id, isName := x.(*syntax.Ident); isName && in.groups[id.Name] != nil {
+		r.Refer(id.Pos(), in.groups[id.Name].At)
+		return in.groups[id.Name].All
+	}
+	if m := in.scope(r.Table).End(x); m != nil {
+		return []*convert.Instance{{Model: m}}
+	}
+	return nil
 }
 
 // whoOrOften reports a name where it must be said how often.
@@ -223,7 +265,6 @@ func (r *checker) each(to []int, in *parties, n *ast.Node, value func(*ast.Node)
 	if n == nil {
 		return
 	}
-	s := in.scope(r.Table)
 	for _, e := range n.Entries {
 		x, err := syntax.Parse(e.Key.Text, e.Key.Part)
 		if err != nil {
@@ -234,14 +275,7 @@ func (r *checker) each(to []int, in *parties, n *ast.Node, value func(*ast.Node)
 		if !ok {
 			continue
 		}
-		var which []*convert.Instance
-		if id, isName := x.(*syntax.Ident); isName && in.groups[id.Name] != nil {
-			r.Refer(id.Pos(), in.groups[id.Name].At)
-			which = in.groups[id.Name].All
-		} else if m := s.End(x); m != nil {
-			which = []*convert.Instance{{Model: m}}
-		}
-		for _, w := range which {
+		for _, w := range r.who(in, x) {
 			if w.Model.Index < len(to) {
 				to[w.Model.Index] = v
 			}

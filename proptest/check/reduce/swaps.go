@@ -58,7 +58,7 @@ func (u *uses) fate(inst *model.Instance) string {
 	}
 	var out []int
 	if f := u.check.Faults; f != nil {
-		out = append(out, at(f.Crash), at(f.Restart))
+		out = append(out, at(f.Crash), at(f.Restart), int(f.Bridge>>inst.Index&1))
 	}
 	if t := u.check.Time; t != nil {
 		out = append(out, at(t.Drift))

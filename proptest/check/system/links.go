@@ -148,6 +148,10 @@ func (s *Machines) addParter() {
 	for _, side := range append([]uint64{0}, s.Rules.Sides()...) {
 		p := parting{side: side}
 		for i := range n {
+			if s.Rules.Faults.Bridge>>i&1 != 0 {
+				p.news = append(p.news, nil)
+				continue
+			}
 			p.news = append(p.news, codec.PackNews(s.Protocol, codec.NewsParted, int64(s.Rules.Away(i, side))))
 		}
 		b.partings = append(b.partings, p)

@@ -16,7 +16,7 @@ type parter struct {
 // parting is one partition: one side of it, and what each instance is told of it.
 type parting struct {
 	side uint64
-	news [][]byte
+	news [][]byte // nil: nothing, for it is on both sides
 }
 
 func (b *parter) Init() []byte { return codec.AppendSlots(nil, []int64{0}) }
@@ -44,7 +44,9 @@ func (b *parter) step(label uint32, p *parting) explore.Step {
 	now := codec.AppendSlots(nil, []int64{int64(p.side)})
 	s := explore.Step{Label: label, Next: now, Note: now}
 	for i, msg := range p.news {
-		s.Sends = append(s.Sends, explore.Send{Channel: b.first + i, Msg: msg})
+		if msg != nil {
+			s.Sends = append(s.Sends, explore.Send{Channel: b.first + i, Msg: msg})
+		}
 	}
 	return s
 }

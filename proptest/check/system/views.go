@@ -146,10 +146,7 @@ func (s *Machines) Reparted(proc int, v []byte, to []int) []byte {
 	}
 	side := []int64{0}
 	codec.ReadSlots(v, side)
-	now := permuted(uint64(side[0]), to)
-	if now&1 != 0 { // a side is that on which instance 0 is not
-		now = s.Rules.Away(0, now)
-	}
+	now := s.Rules.Side(permuted(uint64(side[0]), to))
 	return codec.AppendSlots(nil, []int64{int64(now)})
 }
 
