@@ -495,7 +495,8 @@ var inline = func() (texts []string) {
 	}
 	for _, how := range []string{
 		"hostile: a", "hostile: {a: malformed}", "hostile: {a: malformed}\n    channel: {capacity: 1, lossy: true}",
-		"faults: {partition: 2, return: 1, bridge: b}", "channel: {capacity: 2, order: any}\n    faults: {partition: 2, bridge: a}",
+		"faults: {partition: 2, return: 1, bridge: b}",
+		"channel: {capacity: 2, order: any}\n    faults: {partition: 2, bridge: a}",
 		"channel: {capacity: 2, lossy: true}\n    faults: {partition: 1, bridge: [c]}",
 		"hostile: [a, c]", "hostile: a\n    faults: {crash: {b: 1}, restart: {b: 1}, break: 1, return: 1}",
 	} {
