@@ -10,7 +10,9 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/gne"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/sim"
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/impair"
 	"github.com/parley-go/parley/runtime/transport/mem"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 	"github.com/parley-go/parley/runtime/transport/udp"
@@ -301,3 +303,48 @@ func TestReliableBeside(t *testing.T) {
 		s.hears(t, "report gone")
 	}
 }
+
+// TestSimulatedGame: in simulated runs whose second channel loses, copies and reorders, and whose network falls apart,
+// places are heard and the game comes to its end. A seed repeats its run.
+func TestSimulatedGame(t *testing.T) {
+	moved, over := 0, 0
+	for seed := range uint64(60) {
+		var c client
+		var s server
+		scenario := &sim.Scenario{
+			Worst: impair.Faults{Loss: 0.5, Duplicate: 0.3, Reorder: 0.3, Late: 100 * time.Millisecond,
+				Jitter: 50 * time.Millisecond},
+			Partitions: 1,
+			Setup: func(w *sim.World) {
+				c, s = gne.NewClientRunner(), gne.NewServerRunner()
+				a := sim.Add(w, "c", c, driver.Options[client]{OnError: ignores[client]},
+					sim.Command[client]{Calm: true, Do: func(_ *sim.World, r client) fsm.Result { return r.Enter() }},
+					sim.Command[client]{Do: func(_ *sim.World, r client) fsm.Result { return r.Move(7) }},
+					sim.Command[client]{Calm: true, May: func(client) bool { return w.Calm() },
+						Do: func(_ *sim.World, r client) fsm.Result { return r.Leave() }})
+				b := sim.Add(w, "s", s, driver.Options[server]{OnError: ignores[server],
+					OnReport: func(r server, i int) {
+						if strings.HasPrefix(string(r.AppendEffect(nil, i)), "report moved{place: 7}") {
+							moved++
+						}
+					}})
+				w.Connect(a, b, 0, 0)
+			},
+		}
+		res := scenario.Run(seed, nil)
+		if res.Failure != nil {
+			t.Errorf("seed %d: %v", seed, res.Failure)
+		}
+		if again := scenario.Run(seed, nil); again.Digest != res.Digest {
+			t.Errorf("seed %d does not repeat", seed)
+		}
+		if c.Machine.State == gne.ClientStateOver && s.Machine.State == gne.ServerStateOver {
+			over++
+		}
+	}
+	if moved < 60 || over < 60 {
+		t.Errorf("%d places heard, %d games over", moved, over)
+	}
+}
+
+func ignores[R fsm.Runner](R, *driver.Error) {}

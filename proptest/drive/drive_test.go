@@ -114,7 +114,11 @@ func carryOut(t *testing.T, s *setting, steps []step) (o outcome, err error) {
 }
 
 func (p plan) carryOut(t *testing.T, plant world.Plant) (outcome, error) {
-	s, text, err := randomSetting(rand.New(rand.NewPCG(p.Seed, 1)), p.Seed%4 == 0, plant)
+	beside := ""
+	if p.Seed%3 == 0 {
+		beside = besides[p.Seed/3%uint64(len(besides))]
+	}
+	s, text, err := randomSetting(rand.New(rand.NewPCG(p.Seed, 1)), p.Seed%4 == 0, beside, plant)
 	if err != nil {
 		return outcome{}, err
 	}

@@ -80,6 +80,12 @@ func (r *play) hostileOps(i, sub int) (moves []stage.Move) {
 func (r *play) attacked(mv stage.Move) error {
 	s := r.seats[mv.Who]
 	e, stays := s.ends[mv.Peer], false
+	over := func(text string) int { // the class of a message
+		if m, _ := r.Said(text); m != nil {
+			return m.Channel
+		}
+		return 0
+	}
 	send := func(bytes []byte) error {
 		if e == nil {
 			return nil
@@ -94,6 +100,7 @@ func (r *play) attacked(mv stage.Move) error {
 		if err != nil {
 			return err
 		}
+		e = r.end(mv.Who, mv.Peer, over(mv.Message))
 		physical = func() error { return send(frame) }
 	case world.MoveMalformed:
 		r.faults["malformed frames"]++
@@ -102,6 +109,17 @@ func (r *play) attacked(mv stage.Move) error {
 			return errLeft
 		}
 		bytes := list[len(r.log)%len(list)]
+		if list := r.forged[[2]int{mv.Who, mv.Peer}]; r.protocol.Several() && len(list) > 0 && len(r.log)%2 == 0 {
+			text, err := r.Forged(mv.Who, list[len(r.log)%len(list)]) // a message, but over another channel
+			if err != nil {
+				return err
+			}
+			if bytes, err = r.Frame(text); err != nil {
+				return err
+			}
+			e = r.end(mv.Who, mv.Peer, 1-over(text))
+			r.faults["messages over another channel"]++
+		}
 		physical = func() error { return send(bytes) }
 		if stays = r.keep; stays {
 			r.log = append(r.log, "  which changes nothing")

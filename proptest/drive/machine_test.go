@@ -39,6 +39,18 @@ func newActor(p *model.Protocol, m *model.Machine, text string, bound int, peer 
 	a.info = &fsm.Info{Protocol: p.Name, Role: m.Name, Hash: p.Hash, MaxFrame: p.Wire.Max,
 		TickNanos: p.Tick.Nanoseconds(), Deferred: bound,
 		Ordered: p.Channel.Ordered, Reliable: !p.Channel.Lossy, Duplicates: p.Channel.Duplicates}
+	if p.Several() {
+		a.info.News = p.News()
+		for _, c := range p.Channels() {
+			a.info.Channels = append(a.info.Channels,
+				fsm.Channel{Name: c.Name, Ordered: c.Ordered, Reliable: !c.Lossy, Duplicates: c.Duplicates})
+		}
+		news := a.info.Channels[a.info.News]
+		a.info.Ordered, a.info.Reliable, a.info.Duplicates = news.Ordered, news.Reliable, news.Duplicates
+		for _, x := range p.Messages {
+			a.info.ChannelOf = append(a.info.ChannelOf, uint8(x.Channel))
+		}
+	}
 	for _, s := range m.States {
 		a.info.States, a.info.Final = append(a.info.States, s.Name), append(a.info.Final, s.Final)
 	}
@@ -111,6 +123,17 @@ func (a *actor) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
 	return a.do(interp.Event{Event: a.event(model.EventMessage, m), Args: slots, Sender: int(from)}), nil
 }
 
+// FrameOn implements [fsm.Channeled].
+func (a *actor) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
+	m, _, err := interp.DecodeFrame(a.protocol, a.strs, frame)
+	if err.Problem == 0 {
+		if err := a.info.On(m.Index, channel); err != nil {
+			return fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}, err
+		}
+	}
+	return a.Frame(from, frame)
+}
+
 func (a *actor) FrameSize(b []byte) (int, error) {
 	n, err := interp.FrameSize(a.protocol, b)
 	if err.Problem != 0 {
@@ -122,6 +145,9 @@ func (a *actor) FrameSize(b []byte) (int, error) {
 func (a *actor) Effect(i int) fsm.Effect {
 	e := &a.effects[i]
 	f := fsm.Effect{Kind: e.Kind, Peer: fsm.Peer(e.To)}
+	if e.Kind == fsm.Send {
+		f.ID = uint16(e.Message.Index)
+	}
 	switch {
 	case e.Kind == fsm.StartTimer || e.Kind == fsm.StopTimer:
 		x := a.alarms[stage.AlarmOf(a.alarms, e)]

@@ -18,6 +18,7 @@ import (
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/mem"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -57,7 +58,8 @@ type seat struct {
 	d       *driver.Driver[fsm.Runner]
 	inner   fsm.Runner
 	ends    map[int]*end
-	mu      sync.Mutex // of errs and seen, which the driver writes while time passes
+	beside  map[[2]int]*end // by instance and class: links of other channels than that of news
+	mu      sync.Mutex      // of errs and seen, which the driver writes while time passes
 	errs    []*driver.Error
 	seen    []stage.Move // what its driver has told the machine by itself: up and expiries
 	started bool
@@ -152,7 +154,8 @@ func newPlay(s *setting) *play {
 		faults:  map[string]int{},
 	}
 	for range s.Parties {
-		r.seats = append(r.seats, &seat{ends: map[int]*end{}, again: map[int]uint8{}, cut: newCut()})
+		r.seats = append(r.seats, &seat{ends: map[int]*end{}, beside: map[[2]int]*end{},
+			again: map[int]uint8{}, cut: newCut()})
 	}
 	return r
 }
@@ -199,6 +202,16 @@ func (w streaming) Stream(from fsm.Peer, in, out []byte, limit int) fsm.Streamed
 	return w.stream(from, in, out, limit)
 }
 
+// channeled is a watched runner of a protocol with several channels.
+type channeled struct {
+	watched
+	frame func(from fsm.Peer, channel int, frame []byte) (fsm.Result, error)
+}
+
+func (c channeled) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
+	return c.frame(from, channel, frame)
+}
+
 // tally is a record that only counts messages.
 type tally struct{ s *seat }
 
@@ -236,20 +249,47 @@ func (r *play) place(i int) error {
 	if x, ok := inner.(fsm.Streamer); ok {
 		outer = streaming{w, x.Stream}
 	}
+	if x, ok := inner.(fsm.Channeled); ok && r.protocol.Several() {
+		outer = channeled{w, x.FrameOn}
+	}
 	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.failed(e) },
 		KeepRefused: r.keep, KeepMalformed: r.keep}
 	if r.record {
 		o.Trace = append(o.Trace, tally{s})
 	}
 	s.inner, s.d, s.ends, s.asked, s.had = inner, driver.New(outer, o), map[int]*end{}, map[int]bool{}, map[int]bool{}
+	s.beside = map[[2]int]*end{}
 	s.failures(r.blamed(i)) // in the step in which the one before crashed
 	s.handled, s.wanted, s.blames = 0, 0, 0
 	s.recorded.Store(0)
 	return nil
 }
 
-// attach gives instance i a link to j.
+// attach gives instance i a link to j, that of news last: with it the peer is there.
 func (r *play) attach(i, j int) error {
+	news := r.World.Rules.NewsClass(i, j)
+	s := r.seats[i]
+	for class, ch := range r.protocol.Channels() {
+		if class == news {
+			continue
+		}
+		e, err := r.attachOn(i, j, class, func(l transport.Link) error {
+			return s.d.AttachOn(r.peer(i, j), ch.Name, l)
+		})
+		if err != nil {
+			return err
+		}
+		s.beside[[2]int{j, class}] = e
+	}
+	e, err := r.attachOn(i, j, news, func(l transport.Link) error { return s.d.Attach(r.peer(i, j), l) })
+	if err == nil {
+		s.ends[j], s.had[j] = e, true
+	}
+	return err
+}
+
+// attachOn gives instance i a link to j for one channel.
+func (r *play) attachOn(i, j, class int, give func(transport.Link) error) (*end, error) {
 	mine, theirs := mem.Pair(mem.Config{Stream: r.stream, Linger: time.Millisecond})
 	e := &end{Link: theirs}
 	s := r.seats[i]
@@ -266,17 +306,28 @@ func (r *play) attach(i, j int) error {
 	}, away: func() bool {
 		s.mu.Lock() // the driver asks
 		defer s.mu.Unlock()
-		return r.parted(i, j)
+		return r.parted(i, j, class)
 	}}
 	if !r.silent(i, j) {
 		s.cut.open(j, r.peer(i, j))
 	}
-	if err := s.d.Attach(r.peer(i, j), f); err != nil {
-		return err
+	if err := give(f); err != nil {
+		return nil, err
 	}
-	s.ends[j], s.had[j] = e, true
 	go e.collect(r.protocol)
-	return nil
+	return e, nil
+}
+
+// end is the test's end of the link of i to j for a channel; nil if there is none.
+func (r *play) end(i, j, class int) *end {
+	s := r.seats[i]
+	if e := s.beside[[2]int{j, class}]; e != nil && s.ends[j] != nil {
+		return e
+	}
+	if class != r.World.Rules.NewsClass(i, j) {
+		return nil
+	}
+	return s.ends[j]
 }
 
 // collect receives what a driver sends.
@@ -307,8 +358,9 @@ func (e *end) collect(p *model.Protocol) {
 	}
 }
 
+// channel is that in which news of a link travels.
 func (r *play) channel(from, to int) int {
-	return slices.IndexFunc(r.World.Rules.Channels, func(c world.Channel) bool { return c.From == from && c.To == to })
+	return r.World.Rules.Channel(from, to, r.World.Rules.NewsClass(from, to))
 }
 
 // gather puts into the channels what the drivers have sent since the last time.
@@ -316,23 +368,12 @@ func (r *play) gather() {
 	synctest.Wait()
 	for i, s := range r.seats {
 		for _, j := range slices.Sorted(maps.Keys(s.ends)) {
-			e := s.ends[j]
-			e.mu.Lock()
-			frames, closed := e.frames, e.closed
-			e.frames = nil
-			e.mu.Unlock()
+			closed := false
 			k := r.channel(i, j)
-			for _, f := range frames {
-				if r.hostile(j) || r.parted(i, j) {
-					continue
+			for class := range r.protocol.Channels() {
+				if e := r.end(i, j, class); e != nil && r.sent(i, j, class, e) && e == s.ends[j] {
+					closed = true
 				}
-				if ch := &r.World.Rules.Channels[k]; messages(r.queues[k]) >= ch.Capacity {
-					if ch.Full != world.FullLose {
-						r.full = true
-					}
-					continue
-				}
-				r.queues[k] = append(r.queues[k], item{frame: f})
 			}
 			if closed && !s.dying && !s.cut.gone(j) {
 				if !r.silent(i, j) {
@@ -346,8 +387,36 @@ func (r *play) gather() {
 	synctest.Wait()
 }
 
-// hangUp closes the test's end of a link.
+// sent puts into a channel what a driver has sent over a link, and reports whether it has closed that.
+func (r *play) sent(i, j, class int, e *end) (closed bool) {
+	e.mu.Lock()
+	frames, closed := e.frames, e.closed
+	e.frames = nil
+	e.mu.Unlock()
+	k := r.World.Rules.Channel(i, j, class)
+	for _, f := range frames {
+		if r.hostile(j) || r.parted(i, j, class) {
+			continue
+		}
+		if ch := &r.World.Rules.Channels[k]; messages(r.queues[k]) >= ch.Capacity {
+			if ch.Full != world.FullLose {
+				r.full = true
+			}
+			continue
+		}
+		r.queues[k] = append(r.queues[k], item{frame: f})
+	}
+	return closed
+}
+
+// hangUp closes the test's ends of a link.
 func (r *play) hangUp(i, j int) {
+	for k, e := range r.seats[i].beside {
+		if k[0] == j {
+			delete(r.seats[i].beside, k)
+			go e.Close()
+		}
+	}
 	if e := r.seats[i].ends[j]; e != nil {
 		delete(r.seats[i].ends, j)
 		r.seats[i].cut.shut(j)
@@ -498,11 +567,12 @@ func (r *setting) link(i, j int) *world.Link {
 	return nil
 }
 
-// parted reports whether a partition loses what i sends to j. On a link that keeps the order, frames
-// wait instead.
-func (r *play) parted(i, j int) bool {
-	l := r.link(i, j)
-	return (l == nil || l.Datagrams) && r.seats[i].away>>j&1 != 0
+// parted reports whether a partition loses what i sends to j in a channel. In those of a link that keep everything
+// frames wait instead.
+func (r *play) parted(i, j, class int) bool {
+	l, ch := r.link(i, j), &r.protocol.Channels()[class]
+	keeps := l != nil && !l.Datagrams && (class == l.Class || ch.Ordered && !ch.Lossy && !ch.Duplicates)
+	return !keeps && r.seats[i].away>>j&1 != 0
 }
 
 // untold reports whether nobody tells the machine of i that the link to j comes up.

@@ -94,6 +94,9 @@ func (r *play) ops(sub int) []op {
 
 // tornOps returns those of a list that a crash may cut short, each with limits.
 func (r *play) tornOps(list []op, sub int) (torn []op) {
+	if r.protocol.Several() {
+		return nil // what has left of several links, and in which order, nobody could tell
+	}
 	for _, o := range list {
 		if i := r.mover(o.Move, sub); i >= 0 && r.canCrash(i) && !r.seats[i].down {
 			o.limits = &limits{who: i, frames: sub / 2 % 4, closes: sub / 8 % 2}
@@ -288,9 +291,15 @@ func (r *play) halt(i int) {
 				break
 			}
 			r.reset(i, j)
-		case !r.World.Rules.Faults.Torn || len(r.queues[k]) == 0:
-		case l != nil || (*ch)[k].Order == world.Fifo && !(*ch)[k].Lossy: // nobody hears of it but the world
+		case !r.World.Rules.Faults.Torn:
+		case l != nil && len(r.queues[k]) > 0: // nobody hears of it but the world
 			r.queues[k] = append(r.queues[k], item{news: world.Reset})
+		case l == nil:
+			for k, q := range r.queues {
+				if ch := &(*ch)[k]; ch.From == i && ch.To == j && len(q) > 0 && ch.Order == world.Fifo && !ch.Lossy {
+					r.queues[k] = append(r.queues[k], item{news: world.Reset})
+				}
+			}
 		}
 	}
 	for j := range r.seats {
@@ -298,6 +307,7 @@ func (r *play) halt(i int) {
 	}
 	r.gather()
 	s.d, s.down, s.started, s.dying, s.ends, s.asked = nil, true, false, false, map[int]*end{}, map[int]bool{}
+	s.beside = map[[2]int]*end{}
 	s.crashes++
 }
 
@@ -400,7 +410,14 @@ func (r *play) lose(i, j int) error {
 		if e := r.seats[i].ends[j]; e != nil {
 			delete(r.seats[i].ends, j)
 			r.seats[i].cut.shut(j)
-			return e.Abort()
+			err := e.Abort()
+			for k, b := range r.seats[i].beside {
+				if k[0] == j {
+					delete(r.seats[i].beside, k)
+					err = errors.Join(err, b.Abort())
+				}
+			}
+			return err
 		}
 		return nil
 	}, stage.Move{Kind: world.MoveLost, Who: i, Peer: j})
@@ -440,7 +457,7 @@ func (r *play) canWait() bool {
 	}
 	for k, q := range r.queues {
 		ch := &r.World.Rules.Channels[k]
-		if len(q) > 0 && (r.link(ch.From, ch.To) == nil || r.seats[ch.To].away>>ch.From&1 == 0) {
+		if len(q) > 0 && (!r.World.Rules.HoldsUp(ch) || r.seats[ch.To].away>>ch.From&1 == 0) {
 			return false
 		}
 	}
@@ -507,7 +524,7 @@ func (r *play) onChannel(k, sub int) (moves []stage.Move) {
 	if ch.Lossy && r.World.Rules.Faults.Lose != 0 {
 		add(world.MoveLose, at)
 	}
-	if r.parts > 0 && !s.down && r.parted(ch.To, ch.From) && !(ch.Lossy && r.World.Rules.Faults.Lose < 0) {
+	if r.parts > 0 && !s.down && r.parted(ch.To, ch.From, ch.Class) && !(ch.Lossy && r.World.Rules.Faults.Lose < 0) {
 		add(world.MoveSwallow, at)
 	}
 	if r.World.Rules.Faults.Overtake == 0 || !ch.Overtakes || ch.Order != world.Fifo {
@@ -568,7 +585,7 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 		if kind == world.MoveDeliver {
 			r.take(k, at)
 		}
-		e := s.ends[from]
+		e := r.end(ch.To, from, ch.Class)
 		back := r.channel(ch.To, from)
 		answer := func() {
 			delete(s.asked, from)

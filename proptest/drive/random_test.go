@@ -25,20 +25,33 @@ type author struct {
 	hostile bool
 }
 
+// besides are the second channels of protocols with two, over which C goes.
+var besides = []string{
+	"{order: any, lossy: true, duplicates: true, capacity: 3, full: lose}",
+	"{order: fifo, lossy: true, capacity: 2, full: lose}",
+	"{order: any, capacity: 4}",
+	"{order: fifo, capacity: 4}",
+}
+
 // randomSpec writes a protocol of two roles with four states each. The states handle some messages,
 // ignore some, defer some, and refuse few. A third of the protocols have three parties, and a third
-// have parts.
-func randomSpec(r *rand.Rand, hostile bool) string {
+// have parts. With beside there is a second channel.
+func randomSpec(r *rand.Rand, hostile bool, beside string) string {
 	w := author{Rand: r, three: r.IntN(3) == 0, parts: r.IntN(3) == 0, hostile: hostile}
 	var b strings.Builder
-	b.WriteString("protocol: random\ntick: 1s\nmessages: {A: , B: , C: }\n")
+	b.WriteString("protocol: random\ntick: 1s\nmessages: {A: , B: , C: " +
+		map[bool]string{true: "{channel: beside}"}[beside != ""] + "}\n")
 	if w.three {
 		b.WriteString("parties: 3\n")
 	}
 	order := []string{"fifo", "fifo", "any"}[r.IntN(3)]
-	fmt.Fprintf(&b, "channel: {order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}\n",
+	channel := "channel: %s\n"
+	if beside != "" {
+		channel = "channels:\n  first: %s\n  beside: " + beside + "\n"
+	}
+	fmt.Fprintf(&b, channel, fmt.Sprintf("{order: %s, lossy: %v, duplicates: %v, capacity: %d, full: %s}",
 		order, r.IntN(4) == 0, r.IntN(4) == 0, 2+r.IntN(8),
-		[]string{"fault", "fault", "lose"}[r.IntN(3)])
+		[]string{"fault", "fault", "lose"}[r.IntN(3)]))
 	b.WriteString("roles:\n")
 	up, lost := r.IntN(2) == 0, r.IntN(3) > 0
 	w.closes = r.IntN(3) == 0
@@ -171,8 +184,8 @@ func compiled(text, check string) (*model.Protocol, error) {
 }
 
 // randomSetting draws a specification, and the faults of the network between its machines.
-func randomSetting(r *rand.Rand, hostile bool, plant world.Plant) (*setting, string, error) {
-	text := randomSpec(r, hostile)
+func randomSetting(r *rand.Rand, hostile bool, beside string, plant world.Plant) (*setting, string, error) {
+	text := randomSpec(r, hostile, beside)
 	p, err := compiled(text, "pair")
 	if err != nil {
 		return nil, text, err
@@ -193,7 +206,7 @@ func randomSetting(r *rand.Rand, hostile bool, plant world.Plant) (*setting, str
 	}
 	rules.Faults.Overtake = -r.IntN(2)
 	for k := range rules.Channels {
-		rules.Channels[k].Overtakes = rules.Channels[k].Order == world.Fifo && rules.Channels[k].Lossy
+		rules.Channels[k].Overtakes = rules.Channels[k].Order == world.Fifo && rules.Channels[k].Lossy && beside == ""
 	}
 	if r.IntN(2) == 0 {
 		rules.Faults.Break = 1 + r.IntN(2)
@@ -213,6 +226,9 @@ func randomSetting(r *rand.Rand, hostile bool, plant world.Plant) (*setting, str
 	if r.IntN(3) == 0 {
 		rules.Time = &world.Time{Beat: 1, Delay: 1}
 	}
+	if f := &rules.Faults; sound(rules) > 1 { // as checks refuse it
+		f.Return, f.Partition, f.Restart = 0, 0, nil
+	}
 	s.stream = rules.Channels[0].Order == world.Fifo && r.IntN(2) == 0
 	if !s.stream && r.IntN(3) == 0 {
 		for k := range rules.Links {
@@ -227,6 +243,17 @@ func randomSetting(r *rand.Rand, hostile bool, plant world.Plant) (*setting, str
 		return newActor(p, s.Parties[i].Machine, machine, rules.Deferred[i], 0)
 	}
 	return s, text, nil
+}
+
+// sound counts the channels from one instance to another that keep order and lose and copy nothing.
+func sound(r *world.Rules) (n int) {
+	for _, ch := range r.Channels {
+		if ch.From == r.Channels[0].From && ch.To == r.Channels[0].To && ch.Order == world.Fifo && !ch.Lossy &&
+			!ch.Duplicates {
+			n++
+		}
+	}
+	return n
 }
 
 // settle makes the world of a check.

@@ -83,6 +83,20 @@ func (d *Driver[R]) loseBeside(now time.Duration, s *slot, why error) {
 	}
 }
 
+// toAll sends a frame over all links for a channel.
+func (k *carrier[R]) toAll(channel int, frame []byte) error {
+	err, found := error(transport.ErrNoPeer), false // nobody is there
+	for _, s := range k.slots {
+		switch {
+		case s.open && s.channel == channel:
+			err, found = s.send(transport.All, frame), true
+		case s.open && s.channel == k.info.News && !found:
+			err = ErrNoChannel
+		}
+	}
+	return err
+}
+
 // SendOn implements [ChannelCarrier].
 func (k *carrier[R]) SendOn(peer fsm.Peer, channel int, frame []byte) error {
 	d := (*Driver[R])(k)
@@ -90,13 +104,7 @@ func (k *carrier[R]) SendOn(peer fsm.Peer, channel int, frame []byte) error {
 		return k.Send(peer, frame)
 	}
 	if peer == fsm.Broadcast {
-		err := error(ErrNoChannel)
-		for _, s := range d.slots {
-			if s.open && s.channel == channel {
-				err = s.send(transport.All, frame)
-			}
-		}
-		return err
+		return k.toAll(channel, frame)
 	}
 	s, i := d.findOn(peer, channel)
 	switch main, at := d.find(peer); {

@@ -155,6 +155,12 @@ func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 	return c.framed(now, peer, frame, before, res, err)
 }
 
+// FrameOn is Frame for a frame that came over the channel at a place in fsm.Info.Channels.
+func (c *Core[R]) FrameOn(now time.Duration, peer fsm.Peer, channel int, frame []byte) bool {
+	c.on = channel
+	return c.Frame(now, peer, frame)
+}
+
 // framed does what the outcome of a frame asks for.
 func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before uint16, res fsm.Result,
 	err error) bool {

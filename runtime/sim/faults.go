@@ -114,6 +114,7 @@ func (w *World) returns(p *path) {
 	p.open, p.upAt, p.back.upAt = true, w.now, w.now
 	if !p.back.open { // else the other has asked before
 		p.upAt += w.upTo(10 * time.Millisecond)
+		p.asked = true
 		w.queue.push(p.upAt, kindAsked, p, nil)
 	}
 	m.core.LinkUp(m.clock(w.now), p.back.as, "")
@@ -124,6 +125,7 @@ func (w *World) returns(p *path) {
 // lost it meanwhile: it hears of this next. If it is down, the other hears so.
 func (w *World) asked(p *path) {
 	m, other := w.members[p.to], w.members[p.from]
+	p.asked = false
 	switch {
 	case m.down && (other.down || !p.open):
 	case m.down:

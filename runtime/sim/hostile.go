@@ -30,13 +30,13 @@ type stranger struct {
 	forge func(w *World) []byte
 }
 
-func (*stranger) Start(time.Time)                             {}
-func (*stranger) LinkUp(time.Duration, fsm.Peer, string)      {}
-func (*stranger) Frame(time.Duration, fsm.Peer, []byte) bool  { return true }
-func (*stranger) Expire(time.Duration)                        {}
-func (*stranger) NextTimer() (at time.Duration, running bool) { return 0, false }
-func (*stranger) Final() bool                                 { return true }
-func (*stranger) End(time.Duration, string)                   {}
+func (*stranger) Start(time.Time)                                   {}
+func (*stranger) LinkUp(time.Duration, fsm.Peer, string)            {}
+func (*stranger) FrameOn(time.Duration, fsm.Peer, int, []byte) bool { return true }
+func (*stranger) Expire(time.Duration)                              {}
+func (*stranger) NextTimer() (at time.Duration, running bool)       { return 0, false }
+func (*stranger) Final() bool                                       { return true }
+func (*stranger) End(time.Duration, string)                         {}
 
 // LinkLost has the link asked for again later, where links come back.
 func (s *stranger) LinkLost(_ time.Duration, peer fsm.Peer, _ error) {
@@ -68,16 +68,22 @@ func (s *stranger) act() {
 		s.LinkLost(w.now, e.peer, nil)
 		return
 	}
-	w.send(e.path, s.frame(w.members[e.path.to].info.MaxFrame))
+	info := w.members[e.path.to].info
+	frame, channel := s.frame(info.MaxFrame, len(info.Channels))
+	w.send(e.path.on(channel), frame)
 }
 
-// frame makes a frame of at most one byte more than a machine takes.
-func (s *stranger) frame(most int) []byte {
+// frame makes a frame of at most one byte more than a machine takes, and says over which of several channels it goes:
+// mostly over that of the frame that it is made from.
+func (s *stranger) frame(most, channels int) (frame []byte, channel int) {
 	w := s.m.world
 	kind := w.Rand(8)
+	if channels > 0 {
+		channel = w.Rand(channels)
+	}
 	if s.forge != nil && kind < 4 {
 		if b := s.forge(w); b != nil {
-			return b
+			return b, channel
 		}
 	}
 	if len(w.seen) == 0 || kind == 7 {
@@ -85,9 +91,13 @@ func (s *stranger) frame(most int) []byte {
 		for i := range b {
 			b[i] = byte(w.draw())
 		}
-		return b
+		return b, channel
 	}
-	b := append([]byte(nil), w.seen[w.Rand(len(w.seen))]...)
+	x := &w.seen[w.Rand(len(w.seen))]
+	b := append([]byte(nil), x.frame...)
+	if channels > 0 && w.Rand(4) > 0 {
+		channel = x.channel
+	}
 	switch at := w.Rand(len(b) + 1); {
 	case kind < 5: // as it is
 	case at == len(b):
@@ -97,18 +107,24 @@ func (s *stranger) frame(most int) []byte {
 	default:
 		b = b[:at]
 	}
-	return b
+	return b, channel
 }
 
 // mostSeen is how many frames are kept for who is hostile.
 const mostSeen = 64
 
+// seen is such a frame, and the channel that it went over.
+type seen struct {
+	channel int
+	frame   []byte
+}
+
 // see keeps some of the frames that are sent in this world.
-func (w *World) see(frame []byte) {
+func (w *World) see(channel int, frame []byte) {
 	if len(w.seen) < mostSeen {
-		w.seen = append(w.seen, append([]byte(nil), frame...))
+		w.seen = append(w.seen, seen{channel, append([]byte(nil), frame...)})
 	} else if at := w.Rand(4 * mostSeen); at < mostSeen {
-		w.seen[at] = append(w.seen[at][:0], frame...)
+		w.seen[at] = seen{channel, append(w.seen[at].frame[:0], frame...)}
 	}
 }
 

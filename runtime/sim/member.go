@@ -29,9 +29,6 @@ type Command[R fsm.Runner] struct {
 // message is a failure, unless it comes from who is hostile, or o.OnError is set, which then decides.
 func Add[R fsm.Runner](w *World, name string, r R, o driver.Options[R], commands ...Command[R]) ID {
 	m := &member{world: w, name: name, info: r.Info(), next: noTime, rate: 1}
-	if len(m.info.Channels) > 0 {
-		w.fail("%s: %s has several channels, and a simulated run has one so far", name, m.info.Protocol)
-	}
 	o.Instance = name
 	if told := o.OnReport; told != nil { // who has crashed sees no report of its last step
 		o.OnReport = func(r R, i int) {
@@ -102,15 +99,20 @@ type end struct {
 	path *path // to that peer
 }
 
-// path is one direction between two members.
+// path is one direction between two members. Where there are several channels it is that of the one with which the
+// link comes and goes, and has the others beside it.
 type path struct {
 	medium   impair.Medium
-	lossless bool // what was assumed of the channel: nothing is lost
-	reliable bool // and nothing overtakes, so that the end of the link is heard
+	channel  int   // its place in fsm.Info.Channels
+	lossless bool  // what was assumed of the channel: nothing is lost
+	reliable bool  // and nothing overtakes, so that the end of the link is heard
+	link     *path // that of the link: another one if this is beside it
+	beside   []*path
 	from, to ID
 	as       fsm.Peer // the sender's number at the receiver
 	back     *path
 	open     bool
+	asked    bool          // the sender wants the link back and was not heard yet
 	epoch    uint32        // how often the link has come back
 	upAt     time.Duration // when the receiver learns of the link
 }
@@ -140,34 +142,65 @@ func (w *World) path(from, to ID, as fsm.Peer) *path {
 	if info == nil {
 		info = w.members[from].info
 	}
+	channels := info.Channels
+	if len(channels) == 0 {
+		channels = []fsm.Channel{{Ordered: info.Ordered, Reliable: info.Reliable, Duplicates: info.Duplicates}}
+	}
+	p := w.over(from, to, as, info.News, channels[info.News])
+	p.link, p.open = p, true
+	p.upAt = w.upTo(10 * time.Millisecond)
+	w.queue.push(p.upAt, kindUp, p, nil)
+	for k, ch := range channels {
+		if k == info.News {
+			continue
+		}
+		b := w.over(from, to, as, k, ch)
+		b.link, p.beside = p, append(p.beside, b)
+	}
+	return p
+}
+
+// over makes a path for one channel.
+func (w *World) over(from, to ID, as fsm.Peer, channel int, ch fsm.Channel) *path {
 	f := w.result.Faults
-	lossless := info.Reliable && !w.scenario.Lossy
-	p := &path{from: from, to: to, as: as, lossless: lossless, reliable: lossless && info.Ordered, open: true}
-	if info.Ordered {
+	lossless := ch.Reliable && !w.scenario.Lossy
+	p := &path{from: from, to: to, as: as, channel: channel, lossless: lossless, reliable: lossless && ch.Ordered}
+	if ch.Ordered {
 		f.Reorder = 0
 	}
 	if lossless && !p.reliable {
 		f.Loss, f.Queue = 0, math.MaxInt
 	}
-	if !info.Duplicates {
+	if !ch.Duplicates {
 		f.Duplicate = 0
 	}
 	p.medium = impair.NewMedium(w.draw(), f)
-	p.upAt = w.upTo(10 * time.Millisecond)
 	w.paths = append(w.paths, p)
-	w.queue.push(p.upAt, kindUp, p, nil)
+	return p
+}
+
+// on is the path of a channel with that of its link.
+func (p *path) on(channel int) *path {
+	for _, b := range p.beside {
+		if b.channel == channel {
+			return b
+		}
+	}
 	return p
 }
 
 // Send implements [driver.Carrier].
-func (m *member) Send(peer fsm.Peer, frame []byte) error {
+func (m *member) Send(peer fsm.Peer, frame []byte) error { return m.SendOn(peer, m.info.News, frame) }
+
+// SendOn implements [driver.ChannelCarrier].
+func (m *member) SendOn(peer fsm.Peer, channel int, frame []byte) error {
 	err := error(transport.ErrNoPeer)
 	if !m.sends() {
 		return nil
 	}
 	for i := range m.peers {
 		if e := &m.peers[i]; (e.peer == peer || peer == fsm.Broadcast) && e.path.open {
-			m.world.send(e.path, frame)
+			m.world.send(e.path.on(channel), frame)
 			err = nil
 		}
 	}
@@ -197,10 +230,10 @@ func (m *member) Close(peer fsm.Peer, why *driver.Error) error {
 
 func (w *World) send(p *path, frame []byte) {
 	if w.hostile && !w.members[p.from].hostile {
-		w.see(frame)
+		w.see(p.channel, frame)
 	}
 	if p.reliable {
-		at := max(p.medium.PassReliable(w.now, len(frame)), p.upAt)
+		at := max(p.medium.PassReliable(w.now, len(frame)), p.link.upAt)
 		if c := w.cut(p); c != nil {
 			p.medium.Stats.Cut++
 			at = max(at, c.until) // it arrives when the network is whole again
@@ -209,7 +242,7 @@ func (w *World) send(p *path, frame []byte) {
 		w.queue.push(at, kindFrame, p, frame)
 		return
 	}
-	whole := p.upAt // when frames can get there
+	whole := p.link.upAt // when frames can get there
 	if c := w.cut(p); c != nil {
 		p.medium.Stats.Cut++
 		if !p.lossless {

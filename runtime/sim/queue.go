@@ -55,7 +55,7 @@ func (q *queue) push(at time.Duration, k kind, p *path, frame []byte) {
 	if n := len(q.free); n > 0 && k == kindFrame {
 		buf, q.free = q.free[n-1][:0], q.free[:n-1]
 	}
-	q.add(happening{at: at, path: p, kind: k, frame: append(buf, frame...), epoch: p.epoch})
+	q.add(happening{at: at, path: p, kind: k, frame: append(buf, frame...), epoch: p.link.epoch})
 }
 
 // add adds a happening.

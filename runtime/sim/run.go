@@ -198,7 +198,10 @@ func (w *World) happen() {
 	}
 	p, m := h.path, w.members[h.path.to]
 	w.note(uint64(p.to), uint64(len(h.frame))<<8|uint64(h.kind))
-	heard := p.back.open && h.epoch == p.epoch && !m.down
+	// What may be lost or reordered beside a link may still come when the link has been lost and is back. Nothing is
+	// heard before the other end is.
+	stray := p != p.link && !p.reliable && !p.link.back.asked
+	heard := p.link.back.open && (h.epoch == p.link.epoch || stray) && !m.down
 	switch h.kind {
 	case kindBreak:
 		w.breaks(p)
@@ -221,7 +224,7 @@ func (w *World) happen() {
 		case !p.lossless && w.cut(p) != nil: // a partition takes what is under way
 			p.medium.Stats.Cut++
 		default:
-			m.core.Frame(m.clock(w.now), p.as, h.frame)
+			m.core.FrameOn(m.clock(w.now), p.as, p.channel, h.frame)
 		}
 		w.queue.free = append(w.queue.free, h.frame)
 	case kindLost:

@@ -140,8 +140,8 @@ type World struct {
 	digest   uint64
 	result   Result
 	traces   func(string) trace.Sink
-	hostile  bool     // somebody is
-	seen     [][]byte // frames that others have sent, for who is hostile
+	hostile  bool   // somebody is
+	seen     []seen // frames that others have sent, for who is hostile
 }
 
 // Now returns the virtual time since the start.
@@ -194,7 +194,7 @@ type machine interface {
 	Start(wall time.Time)
 	LinkUp(now time.Duration, peer fsm.Peer, ends string)
 	LinkLost(now time.Duration, peer fsm.Peer, why error)
-	Frame(now time.Duration, peer fsm.Peer, frame []byte) bool
+	FrameOn(now time.Duration, peer fsm.Peer, channel int, frame []byte) bool
 	Expire(now time.Duration)
 	NextTimer() (time.Duration, bool)
 	Final() bool
