@@ -223,6 +223,9 @@ func runChecks(ctx context.Context, cmd *cobra.Command, files []string, o *check
 			continue
 		}
 		reports = append(reports, r)
+		for _, x := range r.Unfit {
+			fmt.Fprintln(cmd.ErrOrStderr(), unfit(x))
+		}
 		if r.Warnings > 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s: fsmgen vet %s\n", diag.Counted(r.Warnings, "warning"), file)
 		}

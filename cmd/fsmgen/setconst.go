@@ -11,6 +11,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
 )
 
 // unknownConst is the code of a constant to replace that a specification does not have.
@@ -65,4 +66,9 @@ func unknownSet(spec string, set map[string]string, list diag.List) error {
 		return fmt.Errorf("--set %s=%s: %s has no constant %s%s", name, set[name], spec, name, there)
 	}
 	return nil
+}
+
+// unfit says that a check was not run, and why.
+func unfit(x check.Unfit) string {
+	return fmt.Sprintf("check %s was not run, since --set does not fit it: %s", x.Check, diag.Visible(x.Why))
 }

@@ -40,6 +40,7 @@ Exit code 0: nothing unexpected was found. 1: something was, or a specification 
 3: it was interrupted, and nothing unexpected was found until then.`
 
 type simulateFlags struct {
+	unfit []check.Unfit // of the specification that was loaded last
 	campaign.Options
 	wanted                 time.Duration
 	only                   check.Only
@@ -138,7 +139,8 @@ func (o *simulateFlags) load(spec string) (c *campaign.Campaign, list diag.List,
 		return nil, nil, err
 	}
 	defer done()
-	base, list := compile.Load(file, compile.Options{Consts: consts})
+	o.unfit = nil
+	base, list := compile.LoadAll(file, compile.Options{Consts: consts})
 	if base == nil {
 		if err := unknownSet(spec, o.set, list); err != nil {
 			return nil, nil, err
@@ -150,15 +152,22 @@ func (o *simulateFlags) load(spec string) (c *campaign.Campaign, list diag.List,
 		if !o.only.Has(x.Name) {
 			continue
 		}
-		p, list := compile.Load(file, compile.Options{Check: x.Name, Consts: consts})
+		p, found := compile.Load(file, compile.Options{Check: x.Name, Consts: consts})
+		if p == nil && list.HasErrors() {
+			o.unfit = append(o.unfit, check.Unfit{Check: x.Name, Why: found.Errors()[0].String()})
+			continue
+		}
 		if p == nil {
-			return nil, list, nil
+			return nil, found, nil
 		}
 		for _, y := range p.Checks {
 			if y.Name == x.Name {
 				c.Models, c.Checks = append(c.Models, p), append(c.Checks, y)
 			}
 		}
+	}
+	if len(o.unfit) > 0 && len(c.Checks) == 0 {
+		return nil, list, nil
 	}
 	for _, name := range o.only {
 		if !slices.ContainsFunc(base.Checks, func(x *model.Check) bool { return x.Name == name }) {
@@ -196,6 +205,9 @@ func (o *simulateFlags) simulate(ctx context.Context, cmd *cobra.Command, names 
 			}
 			all = append(all, x)
 			continue
+		}
+		for _, x := range o.unfit {
+			fmt.Fprintln(cmd.ErrOrStderr(), unfit(x))
 		}
 		if len(c.Checks) == 0 {
 			fmt.Fprintf(cmd.ErrOrStderr(), "%s has no checks: there is nothing to play\n", spec)

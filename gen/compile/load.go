@@ -65,6 +65,19 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 	return p, list
 }
 
+// LoadAll is Load for all checks, of which some may not fit o.Consts: a group may then have too few members. If
+// it fails with these constants, p is the specification with its own, if that has no errors; list has those with
+// o.Consts.
+func LoadAll(path string, o Options) (p *model.Protocol, list diag.List) {
+	o.Check = ""
+	if p, list = Load(path, o); p != nil || len(o.Consts) == 0 {
+		return p, list
+	}
+	o.Consts = nil
+	p, _ = Load(path, o)
+	return p, list
+}
+
 // loader reads the files of one specification.
 type loader struct {
 	diag.Collector

@@ -9,6 +9,7 @@ type (
 	Report      = report.Report
 	ClaimReport = report.ClaimReport
 	SuiteReport = report.SuiteReport
+	Unfit       = report.Unfit
 	Need        = report.Need
 	Limit       = report.Limit
 	Place       = report.Place

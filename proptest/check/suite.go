@@ -9,6 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -40,16 +41,17 @@ func (o Only) Has(name string) bool { return len(o) == 0 || slices.Contains(o, n
 
 // Suite compiles a specification and runs its checks one after the other. The list has the
 // compiler's errors; then the report is nil. Other errors are about checks that cannot be explored
-// at all; the report has the others. A specification without checks gives a report without checks.
+// at all; the report has the others. Checks that Compile.Consts do not fit are not run, and the report
+// names them; if they fit none, the list says why. A specification without checks gives a report without checks.
 func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.List, error) {
 	o := cfg.Compile
-	o.Check = ""
-	base, list := compile.Load(path, o)
+	base, list := compile.LoadAll(path, o)
 	if base == nil {
 		return nil, list, nil
 	}
+	some := list.HasErrors() // some check does not fit the constants
 	o.More = nil // it has been asked
-	out := &SuiteReport{Warnings: len(list), Spec: path, Protocol: base.Name, Passes: true, Complete: true,
+	out := &SuiteReport{Warnings: len(list) - len(list.Errors()), Spec: path, Protocol: base.Name, Passes: true, Complete: true,
 		Checks: []*Report{}}
 	var failed []error
 	for _, c := range base.Checks {
@@ -59,6 +61,10 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		}
 		o.Check = c.Name
 		p, found := compile.Load(path, o)
+		if p == nil && some {
+			out.Unfit = append(out.Unfit, report.Unfit{Check: c.Name, Why: found.Errors()[0].String()})
+			continue
+		}
 		if p == nil {
 			return nil, found, nil
 		}
@@ -72,6 +78,9 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		out.Checks = append(out.Checks, r)
 		out.Passes = out.Passes && r.Passes
 		out.Complete = out.Complete && !r.Open && r.Ended == ""
+	}
+	if len(out.Unfit) > 0 && len(out.Checks) == 0 && len(failed) == 0 {
+		return nil, list, nil
 	}
 	out.JudgeAll(base)
 	if cfg.Coverage {

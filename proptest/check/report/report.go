@@ -170,6 +170,8 @@ type SuiteReport struct {
 	Checks   []*Report `json:"checks"`
 	// Names are those of all checks of the specification, run or not.
 	Names []string `json:"-"`
+	// Unfit are those that were not run because the constants that were set do not fit them.
+	Unfit []Unfit `json:"unfit,omitempty"`
 	// NeverFires and Unreachable are judged over all checks together; Judged is
 	// false if they could not be, because a check was left out or its search cut off.
 	Judged     bool    `json:"judged"`
@@ -184,6 +186,12 @@ type SuiteReport struct {
 	// Warnings is how many warnings the compiler, and what Config.Compile has more to say, give
 	// about the specification.
 	Warnings int `json:"warnings,omitempty"`
+}
+
+// Unfit is a check that the constants that were set do not fit. Why is the first error, with its place.
+type Unfit struct {
+	Check string `json:"check"`
+	Why   string `json:"why"`
 }
 
 // Limit is how far a bounded value got: the greatest value of a number, the greatest length of a
