@@ -167,7 +167,7 @@ func (o *simulateFlags) load(spec string) (c *campaign.Campaign, list diag.List,
 		}
 	}
 	if len(o.unfit) > 0 && len(c.Checks) == 0 {
-		return nil, list, nil
+		return nil, list, unknownSet(spec, o.set, list)
 	}
 	for _, name := range o.only {
 		if !slices.ContainsFunc(base.Checks, func(x *model.Check) bool { return x.Name == name }) {

@@ -50,9 +50,9 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		return nil, list, nil
 	}
 	some := list.HasErrors() // some check does not fit the constants
-	o.More = nil // it has been asked
-	out := &SuiteReport{Warnings: len(list) - len(list.Errors()), Spec: path, Protocol: base.Name, Passes: true, Complete: true,
-		Checks: []*Report{}}
+	o.More = nil             // it has been asked
+	out := &SuiteReport{Warnings: len(list) - len(list.Errors()), Spec: path, Protocol: base.Name, Passes: true,
+		Complete: true, Checks: []*Report{}}
 	var failed []error
 	for _, c := range base.Checks {
 		out.Names = append(out.Names, c.Name)
