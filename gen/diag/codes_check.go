@@ -117,6 +117,13 @@ var checkCodes = []Info{
 			"messages: {A: {channel: stat}}\n" + twoPeers +
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
 			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n" + bothKinds},
+	{Code: "FSM100", Title: "parties that cannot come",
+		Text: "`come` names instances at which nobody is at first, and says how many parties may come there, one " +
+			"after another. The next one comes when the one before has gone, which it does in a final state, or has " +
+			"crashed. Hostile instances have no machine that could come.",
+		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
+			"      idle: {go: {send: A}, A: ignore}\n" +
+			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    come: {b: 2}\n" + bothKinds},
 	{Code: "FSM086", Title: "unknown constant",
 		Text:    "The constant to be replaced does not exist.",
 		Example: "consts: {most: 3}\ntypes: {Most: 0..most}\n", Const: "must"},

@@ -170,12 +170,14 @@ type jsonCheck struct {
 	Beside    []jsonChannel `json:"beside,omitempty"`
 	// Hostile says of instances that do not keep to their role whether they keep to the form of messages.
 	Hostile map[string]string `json:"hostile,omitempty"`
-	Faults  *jsonFaults       `json:"faults,omitempty"`
-	Time    *jsonTime         `json:"time,omitempty"`
-	Rules   []jsonRule        `json:"environment"`
-	Claims  []jsonClaim       `json:"claims"`
-	Quiet   string            `json:"quiet,omitempty"`
-	Expect  []string          `json:"expect"`
+	// Come has how many parties may come to the instances at which nobody is at first.
+	Come   map[string]int `json:"come,omitempty"`
+	Faults *jsonFaults    `json:"faults,omitempty"`
+	Time   *jsonTime      `json:"time,omitempty"`
+	Rules  []jsonRule     `json:"environment"`
+	Claims []jsonClaim    `json:"claims"`
+	Quiet  string         `json:"quiet,omitempty"`
+	Expect []string       `json:"expect"`
 }
 
 // jsonFaults has how often each fault may happen. What is not stated is left out: a channel does then
@@ -329,6 +331,11 @@ func checkOf(c *model.Check) jsonCheck {
 		x.Instances = append(x.Instances, jsonField{Name: in.Name, Type: model.InstanceString(in)})
 	}
 	x.Faults = faultsOf(c)
+	var come []int
+	for _, in := range c.Instances {
+		come = append(come, in.Come)
+	}
+	x.Come = byName(c, come)
 	for _, in := range c.Instances {
 		if !in.IsHostile() {
 			continue

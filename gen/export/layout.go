@@ -128,6 +128,9 @@ func (l *layout) refuseWhole() {
 		refuse("no instances")
 	case c.Faults != nil:
 		refuse("%s (leave them out of a copy of the check for Spin; `fsmgen check` looks at them)", faultWords(c))
+	case c.HasComers():
+		refuse("parties that come and go (`fsmgen check` looks at them; for Spin, leave `come` out of a copy of the " +
+			"check, and all are there from the beginning)")
 	case c.HasHostile():
 		refuse("hostile instances, which send any message at any moment (`fsmgen check` looks at them; for Spin, " +
 			"leave `hostile` out of a copy of the check, and all keep to their roles)")

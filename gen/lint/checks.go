@@ -166,7 +166,7 @@ func swallows(c *model.Check) bool {
 	}
 	for i, a := range c.Instances {
 		for _, b := range c.Instances[i+1:] {
-			if a.Role != nil && b.Role != nil && c.Faults.Links(a, b) {
+			if a.Role != nil && b.Role != nil && c.Links(a, b) {
 				return false
 			}
 		}
@@ -176,7 +176,7 @@ func swallows(c *model.Check) bool {
 
 // breaks reports whether links may end in a check without anybody closing them.
 func breaks(c *model.Check) bool {
-	return crashes(c) || c.Faults != nil && (c.Faults.Break > 0 || c.Faults.Partition > 0)
+	return crashes(c) || c.HasComers() || c.Faults != nil && (c.Faults.Break > 0 || c.Faults.Partition > 0)
 }
 
 // takesPart says of a role in which checks it is an instance: in none, in one with a fault, or only

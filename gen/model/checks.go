@@ -42,7 +42,10 @@ type Instance struct {
 	Args  []Expr // constants, one for each parameter of the role; they need no locals
 	// Hostile: instead of the role's machine there is somebody who sends whatever they like.
 	Hostile Hostile
-	Span    diag.Span
+	// Come is how many parties may come to it, one after another, nobody being there at first; 0: it is
+	// there from the beginning.
+	Come int
+	Span diag.Span
 }
 
 // Hostile says what an instance does that does not keep to its role.
@@ -61,6 +64,12 @@ func (i *Instance) IsHostile() bool { return i.Hostile != Honest }
 func (c *Check) HasHostile() bool {
 	return slices.ContainsFunc(c.Instances, (*Instance).IsHostile)
 }
+
+// Comes reports whether nobody is there at first.
+func (i *Instance) Comes() bool { return i.Come > 0 }
+
+// HasComers reports whether parties come and go in the check.
+func (c *Check) HasComers() bool { return slices.ContainsFunc(c.Instances, (*Instance).Comes) }
 
 // Faults bound what may go wrong in one run of a check.
 type Faults struct {
@@ -82,9 +91,9 @@ type Faults struct {
 }
 
 // Links reports whether there is a link between two instances of which something can be noticed. A
-// hostile one may end it; nobody is at its own end. A nil f is a check without faults.
-func (f *Faults) Links(a, b *Instance) bool {
-	x, y := a.Role, b.Role
+// hostile one may end it; nobody is at its own end.
+func (c *Check) Links(a, b *Instance) bool {
+	x, y, f := a.Role, b.Role, c.Faults
 	switch {
 	case !x.Hears(y) && !y.Hears(x):
 		return false
@@ -98,8 +107,9 @@ func (f *Faults) Links(a, b *Instance) bool {
 		return true
 	}
 	crashes := func(n int) bool { return n > 0 }
-	return f != nil && (x.Linked() || y.Linked()) &&
-		(f.Break > 0 || f.Partition > 0 || slices.ContainsFunc(f.Crash, crashes))
+	ends := a.Comes() || b.Comes() ||
+		f != nil && (f.Break > 0 || f.Partition > 0 || slices.ContainsFunc(f.Crash, crashes))
+	return ends && (x.Linked() || y.Linked())
 }
 
 // EnvRule restricts, in a check, when the environment may give a command, or when a timer may

@@ -25,6 +25,8 @@ var keyDocs = map[string]string{
 	"hostile": "Instances that keep to no role: they send any message at any time. " +
 		"`{a: malformed}`: also what is none.",
 
+	"come": "At these instances nobody is at first; so many parties may come, one after another: `{c: 2}`.",
+
 	"monitors":     "Machines that remember what the programs of a role see and do, for claims alone.",
 	"a monitor/of": "The role that it watches.",
 	"parties":      "How many instances take part at most; the range of `instance`.",

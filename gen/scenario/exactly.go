@@ -26,7 +26,8 @@ func (w *world) plain(s *run.Step) bool {
 	switch s.Kind {
 	case run.Lost:
 		return s.Torn == 0 && s.At == 0 && s.Note == ""
-	case run.Message, run.Command, run.LinkUp, run.LinkLost, run.Crash, run.Restart:
+	case run.Message, run.Command, run.LinkUp, run.LinkLost, run.Crash, run.Restart, run.Come,
+		run.Go:
 		return s.Torn == 0 && s.At == 0 && (s.From < 0 || !w.named[s.From].Hostile)
 	}
 	return false
@@ -38,7 +39,7 @@ func (w *world) beginExactly() error {
 	w.Follow()
 	w.now = w.World.Begin(w.Values())
 	for i, p := range w.Parties {
-		if w.named[i].Hostile || !p.Startless() {
+		if w.named[i].Hostile || !p.Startless() || w.now.Ends[i].Absent {
 			continue
 		}
 		t, err := w.World.Do(w.now, stage.Move{Kind: between.MoveStart, Who: i})
@@ -189,6 +190,10 @@ func (w *world) tell(before *stage.Configuration, t *stage.Taken, mv stage.Move)
 		line("%s: crashes", w.name(mv.Who))
 	case between.MoveRestart:
 		line("%s: begins anew", w.name(mv.Who))
+	case between.MoveCome:
+		line("%s: comes", w.name(mv.Who))
+	case between.MoveGo:
+		line("%s: goes", w.name(mv.Who))
 	case between.MoveBeat:
 		line("%s: feels the beat", w.name(mv.Who))
 	case between.MoveCutoff:

@@ -112,7 +112,7 @@ func (w *world) line(line string) error {
 		return w.onChannel(&step, times, w.deliver)
 	case run.Lost:
 		return w.onChannel(&step, times, w.drop)
-	case run.Crash, run.Restart:
+	case run.Crash, run.Restart, run.Come, run.Go:
 		return w.fault(&step)
 	}
 	ev, err := w.parse(&step)
@@ -232,7 +232,7 @@ func (w *world) begin(name string) error {
 	})
 	w.now = w.World.Begin(w.Values())
 	for i := range w.Parties {
-		if w.named[i].Hostile {
+		if w.named[i].Hostile || w.now.Ends[i].Absent {
 			continue
 		}
 		if err := w.do(stage.Move{Kind: between.MoveStart, Who: i}); err != nil {
@@ -288,19 +288,54 @@ func (w *world) deliver(k int) error {
 	return w.do(stage.Move{Kind: between.MoveDeliver, Channel: k})
 }
 
-// fault lets an instance crash or begin anew.
+// fault lets an instance crash or begin anew, come or go.
 func (w *world) fault(s *run.Step) error {
-	i, verb, name := s.Who, string(s.Kind), w.name(s.Who)
-	mv := stage.Move{Kind: between.MoveCrash, Who: i}
-	if verb == "restart" {
-		mv.Kind = between.MoveRestart
+	i, name := s.Who, w.name(s.Who)
+	var mv stage.Move
+	var told, cannot string
+	begins := false
+	switch e := &w.now.Ends[i]; s.Kind {
+	case run.Crash:
+		mv.Kind, told = between.MoveCrash, "crashes"
+		if e.Absent {
+			cannot = "nobody is there"
+		} else if e.Down {
+			cannot = "it has crashed already"
+		}
+	case run.Restart:
+		mv.Kind, told, begins = between.MoveRestart, "begins anew", true
+		if e.Absent {
+			cannot = "nobody is there: say `come " + name + "`"
+		} else if !e.Down {
+			cannot = "it has not crashed"
+		}
+	case run.Come:
+		mv.Kind, told, begins = between.MoveCome, "comes", true
+		switch come := w.World.Rules.Come[i]; {
+		case come == 0:
+			cannot = "by this check it is there from the beginning"
+		case !e.Down:
+			cannot = "somebody is there"
+		case int(e.Comes) >= come:
+			cannot = "by this check nobody comes any more"
+		}
+	case run.Go:
+		mv.Kind, told = between.MoveGo, "goes"
+		switch {
+		case e.Absent:
+			cannot = "nobody is there"
+		case w.World.Rules.Come[i] == 0:
+			cannot = "by this check it is there at all times"
+		case !w.World.Machines[i].Final(w.now.Values[i]):
+			cannot = "its state is not final"
+		}
 	}
-	if w.now.Ends[i].Down == (verb == "crash") {
-		return fmt.Errorf("%s %s: it has %s", verb, name,
-			map[string]string{"crash": "crashed already", "restart": "not crashed"}[verb])
+	if cannot != "" {
+		return fmt.Errorf("%s %s: %s", s.Kind, name, cannot)
 	}
-	fmt.Fprintf(&w.out, "%s: %s\n", name, map[string]string{"crash": "crashes", "restart": "begins anew"}[verb])
-	if err := w.do(mv); err != nil || verb == "crash" {
+	mv.Who = i
+	fmt.Fprintf(&w.out, "%s: %s\n", name, told)
+	if err := w.do(mv); err != nil || !begins {
 		return err
 	}
 	return w.do(stage.Move{Kind: between.MoveStart, Who: i})
@@ -361,6 +396,8 @@ func (w *world) blocked(i int) error {
 	switch e := &w.now.Ends[i]; {
 	case w.World.Rules.IsHostile(i):
 		return fmt.Errorf("%s is hostile and has no machine: say what it sends with `forge`", name)
+	case e.Absent:
+		return fmt.Errorf("nobody is at %s: say `come %s` first", name, name)
 	case e.Down:
 		return fmt.Errorf("%s has crashed: it can do that again after `restart %s`", name, name)
 	case !e.Started:
@@ -588,6 +625,10 @@ func (w *world) show(name string) error {
 	for i, p := range w.Parties {
 		if w.named[i].Hostile {
 			fmt.Fprintf(&w.out, "%s: hostile\n", w.name(i))
+			continue
+		}
+		if w.now.Ends[i].Absent {
+			fmt.Fprintf(&w.out, "%s: %s\n", w.name(i), run.Absent)
 			continue
 		}
 		crashed := map[bool]string{true: "crashed in "}[w.now.Ends[i].Down]

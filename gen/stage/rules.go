@@ -15,7 +15,7 @@ func Rules(c *model.Check) *world.Rules {
 	r, said := between(c, f), talks(c)
 	for i, a := range c.Instances {
 		for k, b := range c.Instances[i+1:] {
-			if f.Links(a, b) && said.between(i, i+1+k) {
+			if c.Links(a, b) && said.between(i, i+1+k) {
 				l := link(i, i+1+k, a.Role, b.Role)
 				l.Class, l.Datagrams = newsClass(r)
 				r.Links = append(r.Links, l)
@@ -41,7 +41,7 @@ func between(c *model.Check, f *model.Faults) *world.Rules {
 	r := &world.Rules{Instances: len(c.Instances), Timers: make([]int, len(c.Instances)),
 		Faults: world.Faults{Lose: -1, Duplicate: -1}}
 	for i, a := range c.Instances {
-		r.Deferred = append(r.Deferred, a.Role.DeferredMost())
+		r.Deferred, r.Come = append(r.Deferred, a.Role.DeferredMost()), append(r.Come, a.Come)
 		if a.IsHostile() {
 			r.Hostile |= 1 << i
 		}

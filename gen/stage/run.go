@@ -33,7 +33,7 @@ func (s *Stage) Moves(c *Configuration, x *run.Step) ([]Move, error) {
 	if err != nil {
 		return nil, err
 	}
-	if x.Kind == run.Restart && s.Parties[x.Who].Startless() {
+	if (x.Kind == run.Restart || x.Kind == run.Come) && s.Parties[x.Who].Startless() {
 		return []Move{mv, {Kind: world.MoveStart, Who: x.Who}}, nil
 	}
 	return []Move{mv}, nil
@@ -42,6 +42,7 @@ func (s *Stage) Moves(c *Configuration, x *run.Step) ([]Move, error) {
 var plainMoves = map[run.Kind]world.MoveKind{
 	run.Start: world.MoveStart, run.Offer: world.MoveOffer,
 	run.Crash: world.MoveCrash, run.Restart: world.MoveRestart,
+	run.Come: world.MoveCome, run.Go: world.MoveGo,
 	run.Beat: world.MoveBeat, run.Clock: world.MoveTick,
 	run.Message: world.MoveDeliver, run.Drop: world.MoveDeliver, run.LinkLost: world.MoveDeliver,
 	run.Copy: world.MoveCopy, run.Lost: world.MoveLose, run.Swapped: world.MoveOvertake,

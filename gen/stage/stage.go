@@ -45,7 +45,7 @@ type message struct {
 	slots []int64
 }
 
-// Party is one instance. It implements [world.Machine] and [world.Crasher].
+// Party is one instance. It implements [world.Machine], [world.Crasher] and [world.Comer].
 type Party struct {
 	*model.Machine
 	Alarms []Alarm
@@ -328,6 +328,9 @@ func (p *Party) KeepTrail() { p.in.Follow = true }
 
 // Trail lists what the last step used of the specification. It holds until the next step.
 func (p *Party) Trail() []interp.Mark { return p.in.Trail() }
+
+// New implements [world.Comer].
+func (p *Party) New() interp.Value { return slices.Clone(p.Begin) }
 
 // Restarted implements [world.Crasher]: it is the beginning with the variables that are kept.
 func (p *Party) Restarted(v interp.Value) interp.Value {

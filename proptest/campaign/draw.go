@@ -143,6 +143,8 @@ const (
 	ofExpire
 	ofCrash
 	ofRestart
+	ofCome
+	ofGo
 	ofCutoff
 	ofBeat
 	ofDeliver // at: the channel, here and below
@@ -185,6 +187,9 @@ func (p *Player) classes(c *configuration, calm bool) []class {
 			continue
 		}
 		if e.Down {
+			if !calm && int(e.Comes) < p.check.Instances[i].Come {
+				add(ofCome, i, 0, w.own[i])
+			}
 			fault(ofRestart, i, 0, Restart, i < len(f.Restart) && int(e.Restarts) < f.Restart[i])
 			continue
 		}
@@ -193,6 +198,9 @@ func (p *Player) classes(c *configuration, calm bool) []class {
 		if !e.Started {
 			add(ofStart, i, 0, w.own[i])
 			continue
+		}
+		if p.goes(c, i) {
+			add(ofGo, i, 0, w.own[i])
 		}
 		if len(e.Held) > 0 {
 			add(ofOffer, i, 0, 4*w.own[i])
@@ -318,5 +326,5 @@ func (p *Player) members(c *configuration, x class) []move {
 var heads = [...]world.MoveKind{world.MoveDeliver, world.MoveCopy, world.MoveLose, world.MoveSwallow}
 
 var alone = map[classKind]world.MoveKind{ofStart: world.MoveStart, ofOffer: world.MoveOffer,
-	ofCrash: world.MoveCrash, ofRestart: world.MoveRestart,
+	ofCrash: world.MoveCrash, ofRestart: world.MoveRestart, ofCome: world.MoveCome, ofGo: world.MoveGo,
 	ofCutoff: world.MoveCutoff, ofBeat: world.MoveBeat, ofHeal: world.MoveHeal, ofTick: world.MoveTick}

@@ -41,7 +41,7 @@ func (p *Player) environment() error {
 			if err != nil {
 				return err
 			}
-			r := p.rule(ev)
+			r := p.rule(i, ev)
 			for _, a := range args {
 				e := interp.Event{Event: ev, Args: a}
 				x.commands = append(x.commands, command{kind: kind, event: e, text: x.Command(e), rule: r,
@@ -51,7 +51,7 @@ func (p *Player) environment() error {
 		x.first = append(x.first, len(x.commands))
 		rules := make([]*rule, len(x.Alarms))
 		for t := range x.Alarms {
-			rules[t] = p.rule(x.Alarms[t].Event.Event)
+			rules[t] = p.rule(i, x.Alarms[t].Event.Event)
 		}
 		p.timerRules[i] = rules
 	}
@@ -86,8 +86,8 @@ func (p *Player) hostile() error {
 	return nil
 }
 
-// rule is the last rule for an event, as the checker takes it; nil if there is none.
-func (p *Player) rule(ev *model.Event) *rule {
+// rule is the last rule for an event of an instance, as the checker takes it; nil if there is none.
+func (p *Player) rule(i int, ev *model.Event) *rule {
 	var r *rule
 	for _, env := range p.check.Rules {
 		if env.Command != ev {
@@ -101,8 +101,8 @@ func (p *Player) rule(ev *model.Event) *rule {
 			}
 		})
 		if env.Times > 0 {
-			r.count = p.counters
-			p.counters++
+			r.count = len(p.counted)
+			p.counted = append(p.counted, i)
 		}
 	}
 	return r

@@ -214,6 +214,9 @@ func (p *party) Crashed(before, v value) value {
 // Restarted implements [world.Crasher].
 func (p *party) Restarted(v value) value { return p.number(p.Party.Restarted(p.values[v])) }
 
+// New implements [world.Comer].
+func (p *party) New() value { return p.number(p.Party.New()) }
+
 // Forged implements [world.Forger]: it lists what the instance sends to another one if it is hostile.
 func (p *party) Forged(to int) []letter { return p.forged[to] }
 

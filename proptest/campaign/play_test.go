@@ -268,8 +268,10 @@ func TestAllMoves(t *testing.T) {
 	hostile := strings.NewReplacer("idle: {ask:", "idle: {up: ignore, lost: {}, ask:", "u.has => k.taken",
 		"u.has || !u.has",
 		"HOW", "hostile: {k: malformed}").Replace(racy)
+	coming := strings.NewReplacer("idle: {ask:", "idle: {final: true, up: ignore, lost: {}, ask:", "HOW",
+		"come: {u: 3}\n    faults: {crash: {u: 1}, restart: {u: 1}}").Replace(racy)
 	kinds := map[world.MoveKind]bool{}
-	for _, text := range []string{linked, datagrams, crossed, hostile} {
+	for _, text := range []string{linked, datagrams, crossed, hostile, coming} {
 		p := written(t, text).player(t, 0)
 		compared := 0
 		for seed := range uint64(200) {

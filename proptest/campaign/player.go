@@ -27,7 +27,7 @@ type Player struct {
 	begins   []value
 
 	timerRules [][]*rule
-	counters   int
+	counted    []int // by counter: whose commands or timers it counts
 	used       []int // by counter, in the present run
 	eval       interp.Eval
 	looked     *configuration
@@ -121,7 +121,7 @@ func NewPlayer(p *model.Protocol, c *model.Check) (*Player, error) {
 	if err := x.environment(); err != nil {
 		return nil, err
 	}
-	x.used = make([]int, x.counters)
+	x.used = make([]int, len(x.counted))
 	x.faults, x.sides = possible(x.world.Rules), x.world.Rules.Sides()
 	w := &x.swarm
 	n := len(x.parties)
@@ -300,7 +300,7 @@ func (p *Player) try(c *configuration, mv move, draw bool) (next *configuration,
 		return nil, bad, true
 	}
 	next = t.Next
-	if mv.Kind == world.MoveRestart {
+	if mv.Kind == world.MoveRestart || mv.Kind == world.MoveCome {
 		next = p.startless(next, mv.Who)
 	}
 	return next, p.judge.after(c, next, t.Who), true
@@ -330,6 +330,12 @@ func (p *Player) tally(c *configuration, mv *move, last *step) {
 		r = p.parties[mv.Who].commands[mv.Message].rule
 	case world.MoveExpire:
 		r = p.timerRules[mv.Who][mv.Timer]
+	case world.MoveCome: // another program
+		for at, who := range p.counted {
+			if who == mv.Who {
+				p.used[at] = 0
+			}
+		}
 	}
 	if r != nil && r.count >= 0 {
 		p.used[r.count]++
@@ -417,7 +423,7 @@ func (p *Player) stuck(c *configuration) bool {
 	for mv := range p.world.Moves(c) {
 		switch mv.Kind {
 		case world.MoveCommand, world.MoveForge, world.MoveHangup, world.MoveMalformed,
-			world.MoveCrash, world.MoveRestart, world.MoveLost, world.MoveReturn, world.MovePartition,
+			world.MoveCrash, world.MoveRestart, world.MoveCome, world.MoveLost, world.MoveReturn, world.MovePartition,
 			world.MoveLose, world.MoveOvertake, world.MoveTail:
 		default:
 			if mv.Torn == 0 {
@@ -439,6 +445,7 @@ func (p *Player) given(c *configuration) (any, due bool) {
 		}
 	}
 	for i, x := range p.parties {
+		any = any || c.Ends[i].Down && int(c.Ends[i].Comes) < p.check.Instances[i].Come // somebody may come
 		for n := range x.commands {
 			mv := move{Kind: world.MoveCommand, Who: i, Message: letter(n)}
 			if p.refuses(c, &mv) {
@@ -465,7 +472,7 @@ func (p *Player) resting(c *configuration) bool {
 		if e.Down || p.world.Rules.IsHostile(i) {
 			continue
 		}
-		if !e.Started || e.Waiting != 0 || slices.ContainsFunc(e.Left, world.Left.Runs) ||
+		if !e.Started || e.Waiting != 0 || p.goes(c, i) || slices.ContainsFunc(e.Left, world.Left.Runs) ||
 			world.Due(p.world.Rules, e, c.Values[i], p.world.Machines[i]) >= 0 {
 			return false
 		}
@@ -476,6 +483,11 @@ func (p *Player) resting(c *configuration) bool {
 		}
 	}
 	return !slices.ContainsFunc(c.Splits, func(list []uint64) bool { return len(list) > 0 })
+}
+
+// goes reports whether who is at an instance has ended and will go.
+func (p *Player) goes(c *configuration, i int) bool {
+	return p.check.Instances[i].Comes() && p.parties[i].Final(c.Values[i])
 }
 
 // quiet reports whether the check allows its machines to rest in c.

@@ -86,8 +86,9 @@ func (p *Player) staged(c *configuration) *stage.Configuration {
 	out := &stage.Configuration{Split: c.Split, Splits: c.Splits, Beats: c.Beats, Spent: c.Spent}
 	for i := range c.Ends {
 		e := &c.Ends[i]
-		out.Ends = append(out.Ends, world.End[string]{Started: e.Started, Down: e.Down, Waiting: e.Waiting,
-			Up: e.Up, Asked: e.Asked})
+		out.Ends = append(out.Ends, world.End[string]{Started: e.Started, Down: e.Down, Absent: e.Absent,
+			Waiting: e.Waiting,
+			Up:      e.Up, Asked: e.Asked})
 		out.Values = append(out.Values, p.parties[i].values[c.Values[i]])
 	}
 	for _, q := range c.Queues {

@@ -145,9 +145,11 @@ func (p *Player) told(mv *move, t *taken) system.Move {
 	out.After = &world.Configuration[interp.Value, string]{Split: c.Split, Splits: c.Splits, Beats: c.Beats}
 	for i := range c.Ends {
 		e := &c.Ends[i]
-		n := world.End[string]{Started: e.Started, Down: e.Down, Waiting: e.Waiting, Up: e.Up, Asked: e.Asked,
+		n := world.End[string]{Started: e.Started, Down: e.Down, Absent: e.Absent,
+			Waiting: e.Waiting, Up: e.Up, Asked: e.Asked,
 			Broken: e.Broken, Cutoff: e.Cutoff,
-			Told: e.Told, Heard: e.Heard, Left: e.Left, Crashes: e.Crashes, Restarts: e.Restarts, Returns: e.Returns}
+			Told: e.Told, Heard: e.Heard, Left: e.Left, Crashes: e.Crashes, Restarts: e.Restarts, Comes: e.Comes,
+			Returns: e.Returns}
 		for _, h := range e.Held {
 			n.Held = append(n.Held, world.Held[string]{From: h.From, Message: string(p.judge.bytes(h.Message))})
 		}

@@ -2,6 +2,7 @@ package check
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -48,11 +49,14 @@ func (s *System) assumptions(res *explore.Result, base *model.Protocol) []string
 	} else if timers {
 		out = append(out, "an armed timer may expire at any moment; its length does not matter")
 	}
+	out = append(out, s.comeWords()...)
 	if s.Check.Faults != nil {
 		out = append(out, s.faultWords()...)
 	} else {
 		out = append(out, "nobody crashes and no link breaks (`faults:` would let them)")
-		if len(s.Rules.Links) > 0 {
+		if s.Check.HasComers() {
+			return out
+		} else if len(s.Rules.Links) > 0 {
 			out = append(out, "each link comes up once, at any moment before the first message, "+
 				"and ends where one of the ends closes it")
 		} else if links {
@@ -332,6 +336,26 @@ func (s *System) bridges() (names []string) {
 		}
 	}
 	return names
+}
+
+// comeWords say who comes and goes.
+func (s *System) comeWords() (out []string) {
+	who := map[int][]string{}
+	for _, p := range s.Procs {
+		who[p.Inst.Come] = append(who[p.Inst.Come], p.Inst.Name)
+	}
+	for _, n := range slices.Sorted(maps.Keys(who)) {
+		if n > 0 {
+			text := diag.OneOr(n, "at most one comes", fmt.Sprintf("at most %d come, one after another", n))
+			each := diag.OneOr(len(who[n]), "", ", to each")
+			out = append(out, "nobody is at "+diag.And(who[n])+" at first; "+text+each+", at any moment")
+		}
+	}
+	if len(out) > 0 {
+		out = append(out, "who comes knows nothing of the one before; who has come to the end of its machine goes, "+
+			"and its links end")
+	}
+	return out
 }
 
 // keptWords say what who begins again after a crash still has.

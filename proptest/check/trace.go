@@ -28,7 +28,10 @@ func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration,
 		End:      s.configuration(end),
 	}
 	for _, p := range s.Procs {
-		x := run.Instance{Name: p.Inst.Name, Role: p.Role.Name, Start: shortState(p.Role, p.Initial)}
+		x := run.Instance{Name: p.Inst.Name, Role: p.Role.Name}
+		if !p.Inst.Comes() {
+			x.Start = shortState(p.Role, p.Initial)
+		}
 		if p.Inst.IsHostile() {
 			x.Hostile, x.Start = true, ""
 		}
@@ -243,6 +246,10 @@ func (t *telling) special(x *explore.TraceStep, kind int, step *run.Step) {
 		if before != step.After {
 			step.State += " → " + step.After
 		}
+	case codec.NoteCome:
+		step.Event, step.State, step.Changes = "comes", "", nil
+	case codec.NoteGo:
+		step.Event, step.After, step.Changes = "goes", "", nil
 	case codec.NoteReturn:
 		step.From = codec.NotePeer(x.Note)
 		step.Event = "wants the link to " + s.Procs[step.From].Inst.Name + " back"
@@ -294,6 +301,8 @@ var eventKinds = map[model.EventKind]run.Kind{
 var specialKinds = [codec.NoteKinds]run.Kind{
 	codec.NoteCrash:   run.Crash,
 	codec.NoteRestart: run.Restart,
+	codec.NoteCome:    run.Come,
+	codec.NoteGo:      run.Go,
 	codec.NoteDrop:    run.Drop,
 	codec.NoteBeat:    run.Beat,
 	codec.NoteReturn:  run.Return,
@@ -478,6 +487,10 @@ func (s *System) configuration(c explore.Configuration) []string {
 		}
 		l := s.Procs[i].Unpack(v)
 		down := ""
+		if l.Get(s.Procs[i].AtAbsent) != 0 {
+			out = append(out, s.Procs[i].Inst.Name+": "+run.Absent)
+			continue
+		}
 		if l.Get(s.Procs[i].AtDown) != 0 {
 			down = "crashed in "
 		}

@@ -157,8 +157,8 @@ func TestFaultsDrawn(t *testing.T) {
 		}
 		sum.add(o)
 		// Torn steps, lost tails, returns, partitions, swallowed datagrams; messages, malformed frames,
-		// hangups and refusals.
-		if len(sum.faults) == 9 {
+		// hangups and refusals; arrivals and departures.
+		if len(sum.faults) == 11 {
 			t.Log(&sum)
 			return
 		}
@@ -182,6 +182,7 @@ func TestPlants(t *testing.T) {
 		"a link comes back with what was lost": world.LostComesBack, "a partition leaks": world.PartitionLeaks,
 		"a partition takes nothing under way": world.PartitionSpares,
 		"what is refused closes no link":      world.RefusalIsDropped,
+		"nobody hears who goes":               world.GoneStays, "who comes remembers": world.ComerRemembers,
 	} {
 		t.Run(name, func(t *testing.T) {
 			if plant == world.PartitionSpares {

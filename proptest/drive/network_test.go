@@ -65,7 +65,9 @@ type seat struct {
 	started bool
 	down    bool
 	crashes int
-	number  uint8         // of its beginnings anew
+	number  uint8         // of its beginnings but the first of who is there from the beginning
+	absent  bool          // it is down because it has gone, or has not come yet
+	comes   int           // how many have come
 	again   map[int]uint8 // how often a link was asked for once more
 	asked   map[int]bool  // since it has begun anew: links that were not answered yet
 	had     map[int]bool  // links that were there once
@@ -153,9 +155,14 @@ func newPlay(s *setting) *play {
 		heard:   map[[2]int]uint8{},
 		faults:  map[string]int{},
 	}
-	for range s.Parties {
+	for i := range s.Parties {
 		r.seats = append(r.seats, &seat{ends: map[int]*end{}, beside: map[[2]int]*end{},
-			again: map[int]uint8{}, cut: newCut()})
+			again: map[int]uint8{}, cut: newCut(), down: r.comes(i), absent: r.comes(i)})
+		for j := range s.Parties {
+			if l := s.link(i, j); l != nil && !l.Datagrams && r.comes(j) {
+				r.lost[[2]int{i, j}] = true // what is sent there is refused until somebody comes
+			}
+		}
 	}
 	return r
 }
@@ -556,6 +563,9 @@ func (r *play) forget(i int) {
 	r.gather()
 	r.seats[i].taken()
 }
+
+// comes reports whether nobody is at an instance at first.
+func (r *setting) comes(i int) bool { return i < len(r.World.Rules.Come) && r.World.Rules.Come[i] > 0 }
 
 // link returns the link between two instances, or nil if there is none.
 func (r *setting) link(i, j int) *world.Link {

@@ -36,7 +36,11 @@ func (r *play) ops(sub int) []op {
 		case r.hostile(i):
 			continue
 		case s.down:
-			if i < len(f.Restart) && int(s.number) < f.Restart[i] {
+			if r.comes(i) && s.comes < r.World.Rules.Come[i] {
+				add(stage.Move{Kind: world.MoveCome, Who: i})
+				add(stage.Move{Kind: world.MoveCome, Who: i})
+			}
+			if i < len(f.Restart) && int(s.number)-s.comes < f.Restart[i] && !s.absent {
 				add(stage.Move{Kind: world.MoveRestart, Who: i})
 			}
 			continue
@@ -52,6 +56,10 @@ func (r *play) ops(sub int) []op {
 		}
 		if r.canCrash(i) {
 			add(stage.Move{Kind: world.MoveCrash, Who: i})
+		}
+		if going := (stage.Move{Kind: world.MoveGo, Who: i}); r.comes(i) && r.possible(going) {
+			add(going)
+			add(going)
 		}
 		for j := range r.seats {
 			if r.waits(i, j) && s.away>>j&1 == 0 {
@@ -151,8 +159,10 @@ func (r *play) perform(o op) error {
 		return r.command(mv.Who, mv.Message)
 	case world.MoveCrash:
 		return r.crash(mv.Who)
-	case world.MoveRestart:
-		return r.restart(mv.Who)
+	case world.MoveRestart, world.MoveCome:
+		return r.begin(mv)
+	case world.MoveGo:
+		return r.leave(mv)
 	case world.MoveCutoff:
 		return r.cutoff(mv)
 	case world.MovePartition, world.MoveHeal:
@@ -189,11 +199,18 @@ func (r *play) canCrash(i int) bool {
 // if a partition keeps one of them from coming up.
 func (r *play) canStart(i int) bool {
 	for j := range r.seats {
-		if l := r.link(i, j); l != nil && !l.Late && !r.untold(i, j) && r.seats[i].away>>j&1 != 0 {
+		if l := r.link(i, j); r.given(i, j) && !l.Late && !r.untold(i, j) && r.seats[i].away>>j&1 != 0 {
 			return false
 		}
 	}
 	return true
+}
+
+// given reports whether the program of an instance begins with a link to another: that is the one who comes,
+// not those who wait for somebody.
+func (r *play) given(i, j int) bool {
+	e := &r.c.Ends[i]
+	return r.link(i, j) != nil && (e.Waiting|e.Up)>>j&1 != 0
 }
 
 // waits reports whether the program has yet to give i its link to j.
@@ -211,7 +228,7 @@ func (r *play) start(i int) error {
 			}
 		}
 		for j := range r.seats {
-			if l := r.link(i, j); l != nil && !l.Late || l == nil && r.keep && r.hostile(j) {
+			if l := r.link(i, j); r.given(i, j) && !l.Late || l == nil && r.keep && r.hostile(j) {
 				if err := r.attach(i, j); err != nil {
 					return err
 				}
@@ -318,21 +335,54 @@ func (r *play) reset(i, j int) {
 	r.told[[2]int{i, j}]++
 }
 
-// restart makes a new driver for an instance. Its links come up when the others have answered.
-func (r *play) restart(i int) error {
-	mv := stage.Move{Kind: world.MoveRestart, Who: i}
+// leave ends a driver whose machine has ended, as its program does. The others see a close.
+func (r *play) leave(mv stage.Move) error {
+	i := mv.Who
+	r.faults["departures"]++
+	_, err := r.act(mv.String(), func() error {
+		s := r.seats[i]
+		for j := range r.seats {
+			if r.waits(i, j) && !r.link(i, j).Datagrams && !r.hostile(j) {
+				k := r.channel(i, j)
+				r.queues[k] = append(r.queues[k], item{news: world.Cut})
+			}
+		}
+		s.d.Stop()
+		r.gather()
+		for j := range r.seats {
+			r.hangUp(i, j)
+		}
+		r.gather()
+		s.d, s.down, s.absent, s.started = nil, true, true, false
+		s.ends, s.beside, s.asked = map[int]*end{}, map[[2]int]*end{}, map[int]bool{}
+		return nil
+	}, mv)
+	return err
+}
+
+// begin makes a new driver for an instance that begins again, or to which somebody comes. Its links come up
+// when the others have answered.
+func (r *play) begin(mv stage.Move) error {
+	i := mv.Who
 	t, err := r.World.Do(r.c, mv)
 	if err != nil {
 		return fmt.Errorf("an instance cannot begin anew: %w", err)
 	}
 	before := r.c
-	_, err = r.act(fmt.Sprintf("restart %d", i), func() error {
-		r.c = t.Next // for the value with which it begins
+	_, err = r.act(mv.String(), func() error {
+		first := *t.Next // for the value with which it begins
+		if r.c = &first; mv.Kind == world.MoveCome {
+			first.Values = slices.Clone(first.Values)
+			first.Values[i] = r.Parties[i].Begin
+		}
 		err := r.place(i)
 		r.c = before
 		s := r.seats[i]
-		s.down = false
-		s.number++
+		s.down, s.absent = false, false
+		if s.number++; mv.Kind == world.MoveCome {
+			s.comes++
+			r.faults["arrivals"]++
+		}
 		for j := range r.seats {
 			if l := r.link(i, j); l != nil && !r.silent(i, j) {
 				r.ask(i, j)

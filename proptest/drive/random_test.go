@@ -67,6 +67,9 @@ func randomSpec(r *rand.Rand, hostile bool, beside string) string {
 		b.WriteString("    commands: {go: {}, off: {}}\n    initial: s0\n    states:\n")
 		for s := range 4 {
 			fmt.Fprintf(&b, "      s%d:\n        doc: a state\n", s)
+			if s == 3 {
+				b.WriteString("        final: true\n")
+			}
 			patient := r.IntN(4) == 0 // defers nearly everything
 			for _, ev := range []string{"start", "up", "lost", "go", "off", "t", "u", "A", "B", "C"} {
 				switch message := ev <= "C"; {
@@ -224,6 +227,9 @@ func randomSetting(r *rand.Rand, hostile bool, beside string, plant world.Plant)
 		rules.Faults.Restart = slices.Repeat([]int{1}, rules.Instances)
 	}
 	if r.IntN(3) == 0 {
+		s.coming(r)
+	}
+	if r.IntN(3) == 0 {
 		rules.Time = &world.Time{Beat: 1, Delay: 1}
 	}
 	if f := &rules.Faults; sound(rules) > 1 { // as checks refuse it
@@ -254,6 +260,15 @@ func sound(r *world.Rules) (n int) {
 		}
 	}
 	return n
+}
+
+// coming has parties come to some of the instances.
+func (s *setting) coming(r *rand.Rand) {
+	for i := range s.Parties {
+		if s.World.Rules.Come[i] = 0; !s.World.Rules.IsHostile(i) && sound(s.World.Rules) < 2 { // as checks refuse it
+			s.World.Rules.Come[i] = r.IntN(2) * (1 + r.IntN(3))
+		}
+	}
 }
 
 // settle makes the world of a check.

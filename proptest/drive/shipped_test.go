@@ -133,6 +133,9 @@ func (s *setting) fault(r *rand.Rand) {
 	if r.IntN(3) == 0 {
 		rules.Faults.Crash, rules.Faults.Torn = slices.Repeat([]int{1}, rules.Instances), r.IntN(3) > 0
 	}
+	if r.IntN(3) == 0 {
+		s.coming(r)
+	}
 	if wire := s.protocol.Wire; rules.Channels[0].Order == world.Fifo {
 		s.stream = r.IntN(2) == 0 && (wire.Lines || slices.ContainsFunc(wire.Header, func(it model.WireItem) bool {
 			_, ok := it.(*model.WireLength)

@@ -33,6 +33,8 @@ type follower struct {
 	lines int
 	// returns counts the links that came back.
 	returns int
+	// comes counts those who came, goes those who went.
+	comes, goes int
 }
 
 // line is the sink for the record of one machine.
@@ -46,6 +48,9 @@ func (l line) Flush() error       { return nil }
 
 func (l line) Step(s *trace.Step) {
 	f := l.f
+	if s.Kind == trace.Closed && string(s.Note) == "it has ended and goes" && f.err == nil && !f.over {
+		f.going(l.i)
+	}
 	if f.err != nil || f.over || s.Kind == trace.Closed {
 		return // after a fault a driver closes the link, which is its own affair
 	}
@@ -65,7 +70,18 @@ func (f *follower) step(i int, s *trace.Step) error {
 	mv := stage.Move{Who: i, Peer: j}
 	switch s.Kind {
 	case trace.Start:
-		mv.Kind = world.MoveStart
+		if mv.Kind = world.MoveStart; f.now.Ends[i].Down {
+			for k := range f.now.Queues { // what came while nobody was there
+				if err := f.drain(k, i); err != nil {
+					return err
+				}
+			}
+			t, err := f.World.Do(f.now, stage.Move{Kind: world.MoveCome, Who: i})
+			if err != nil {
+				return err
+			}
+			f.now, f.comes = t.Next, f.comes+1
+		}
 	case trace.Up:
 		return f.up(i, j, s)
 	case trace.Lost:
@@ -99,6 +115,14 @@ func (f *follower) step(i int, s *trace.Step) error {
 	return f.do(i, mv, s)
 }
 
+// going makes the move of one that goes.
+func (f *follower) going(i int) {
+	t, err := f.World.Do(f.now, stage.Move{Kind: world.MoveGo, Who: i})
+	if f.err = err; err == nil {
+		f.now, f.goes = t.Next, f.goes+1
+	}
+}
+
 // up makes the moves for a link that comes up, for the first time or again after it was lost.
 func (f *follower) up(i, j int, s *trace.Step) error {
 	if err := errors.Join(f.forget(i, j), f.forget(j, i)); err != nil {
@@ -122,7 +146,7 @@ func (f *follower) up(i, j int, s *trace.Step) error {
 	switch {
 	case e.Waiting&bit != 0:
 		return f.do(i, stage.Move{Kind: world.MoveUp, Who: i, Peer: j}, s)
-	case f.untold(i, j) && !slices.ContainsFunc(f.now.Queues[k], asks):
+	case f.untold(i, j) && (e.Asked&bit != 0 || !slices.ContainsFunc(f.now.Queues[k], asks)):
 		return nil
 	}
 	for len(f.now.Queues[k]) > 0 {
@@ -143,6 +167,11 @@ func (f *follower) forget(i, j int) error {
 	if (f.now.Ends[i].Up|f.now.Ends[i].Waiting)>>j&1 != 0 || (f.now.Ends[j].Up|f.now.Ends[j].Waiting)>>i&1 != 0 {
 		return nil
 	}
+	for _, x := range f.now.Queues[f.Channel(j, i)] {
+		if x.News == world.Ask {
+			return nil // who has asked since has closed the link again
+		}
+	}
 	for k, ch := range f.World.Rules.Channels {
 		if ch.From != j || ch.To != i || k == f.Channel(j, i) || ch.Order == world.Any || ch.Lossy {
 			continue
@@ -151,6 +180,23 @@ func (f *follower) forget(i, j int) error {
 			if err := f.unheard(stage.Move{Kind: world.MoveDeliver, Channel: k}); err != nil {
 				return err
 			}
+		}
+	}
+	return nil
+}
+
+// drain makes the deliveries of a link to one who is not there.
+func (f *follower) drain(k, i int) error {
+	ch := &f.World.Rules.Channels[k]
+	if ch.To != i || !f.now.Ends[i].Down || f.link(ch.From, i).Datagrams {
+		return nil
+	}
+	if k != f.Channel(ch.From, i) && (ch.Order == world.Any || ch.Lossy) {
+		return nil // it may still come
+	}
+	for len(f.now.Queues[k]) > 0 {
+		if err := f.unheard(stage.Move{Kind: world.MoveDeliver, Channel: k}); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -172,11 +218,14 @@ func (f *follower) lost(i, j int, s *trace.Step) error {
 		return f.do(i, stage.Move{Kind: world.MoveLost, Who: i, Peer: j}, s)
 	}
 	k := f.Channel(j, i)
+	if err := f.drain(f.Channel(i, j), j); err != nil {
+		return err
+	}
 	for len(f.now.Queues[k]) > 0 {
 		first := f.now.Queues[k][0].News
 		mv := stage.Move{Kind: world.MoveDeliver, Channel: k}
 		switch {
-		case first == world.Cut || first == world.Reset:
+		case (first == world.Cut || first == world.Reset) && f.now.Ends[i].Asked>>j&1 == 0:
 			return f.do(i, mv, s)
 		case first == world.NoNews:
 			t, err := f.World.Do(f.now, stage.Move{Kind: world.MoveTail, Channel: k})
@@ -208,9 +257,16 @@ func (f *follower) arrive(j, i, class int, s *trace.Step, is func(world.Item[str
 	}
 	mv := stage.Move{Kind: world.MoveDeliver, Channel: k, At: at}
 	for ; at > 0 && (ch.Order == world.Fifo || f.now.Queues[k][at].News != world.NoNews); at-- {
-		t, err := f.World.Do(f.now, stage.Move{Kind: world.MoveLose, Channel: k})
+		first := stage.Move{Kind: world.MoveLose, Channel: k}
+		if f.now.Queues[k][0].News != world.NoNews { // nobody hears that somebody asked before it was lost again
+			first.Kind = world.MoveDeliver
+		}
+		t, err := f.World.Do(f.now, first)
+		if err == nil && first.Kind == world.MoveDeliver && t.What != world.Dropped {
+			err = fmt.Errorf("%v of the link is heard", f.now.Queues[k][0].News)
+		}
 		if err != nil {
-			return fmt.Errorf("something else comes before it: %w", err)
+			return fmt.Errorf("something else comes before it: %w in %v", err, f.now.Queues[k])
 		}
 		f.now, mv.At = t.Next, at-1
 	}
@@ -242,6 +298,9 @@ func (f *follower) do(i int, mv stage.Move, s *trace.Step) error {
 // ended compares the machines at the end of a run.
 func (f *follower) ended(runners []fsm.Runner) error {
 	for i, r := range runners {
+		if f.now.Ends[i].Down {
+			continue
+		}
 		want := string(interp.AppendMachine(nil, f.Strings, f.Parties[i].Machine, f.now.Values[i]))
 		if got := string(r.AppendMachine(nil)); got != want {
 			return fmt.Errorf("instance %d is %s, in the world %s", i, got, want)
@@ -250,8 +309,8 @@ func (f *follower) ended(runners []fsm.Runner) error {
 	for k, q := range f.now.Queues {
 		ch := &f.World.Rules.Channels[k]
 		heard := (f.now.Ends[ch.To].Up|f.now.Ends[ch.To].Waiting)>>ch.From&1 != 0
-		if f.now.Ends[ch.To].Asked>>ch.From&1 != 0 {
-			continue // up to the answer nothing is heard
+		if f.now.Ends[ch.To].Asked>>ch.From&1 != 0 || f.setting.comes(ch.To) && f.link(ch.From, ch.To).Datagrams {
+			continue // up to the answer nothing is heard; nor are datagrams where nobody is
 		}
 		l := f.link(ch.From, ch.To)
 		stray := l != nil && ch.Class != l.Class && ch.Order == world.Any // sent before the link was lost
@@ -322,7 +381,9 @@ func simulated(seed uint64) (f *follower, err error) {
 				}})
 			}
 			runners = append(runners, x)
-			sim.Add(w, fmt.Sprint(i), x, driver.Options[fsm.Runner]{}, commands...)
+			id := sim.Add(w, fmt.Sprint(i), x, driver.Options[fsm.Runner]{}, commands...)
+			begin := x.(*actor).value
+			w.Comes(id, rules.Come[i], func() { x.(*actor).value = slices.Clone(begin) })
 		}
 		for i := range s.Parties {
 			for j := range i {
@@ -348,18 +409,21 @@ func simulated(seed uint64) (f *follower, err error) {
 // TestSimulated draws specifications and simulated runs. Each must be a run of the world.
 func TestSimulated(t *testing.T) {
 	lines, over, returns, runs := 0, 0, 0, draws(race.Draws(300, 1000))
+	comes, goes := 0, 0
 	for seed := range runs {
 		f, err := simulated(uint64(seed))
 		if err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
 		}
 		lines, returns = lines+f.lines, returns+f.returns
+		comes, goes = comes+f.comes, goes+f.goes
 		if f.over {
 			over++
 		}
 	}
-	t.Logf("%d runs, %d lines, %d links came back; %d ended with a fault", runs, lines, returns, over)
-	if returns < runs/200 {
-		t.Error("too few links came back")
+	t.Logf("%d runs, %d lines, %d links came back, %d came and %d went; %d ended with a fault",
+		runs, lines, returns, comes, goes, over)
+	if returns < runs/200 || comes < runs/20 || goes < runs/40 {
+		t.Error("too few links came back, or too few parties came and went")
 	}
 }

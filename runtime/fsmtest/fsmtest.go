@@ -27,6 +27,9 @@ type Machine struct {
 	// Restart resets the runner's machine to its initial state, and leaves alone the variables that
 	// survive a crash. It is nil if the machine does not restart in the run.
 	Restart func()
+	// Come resets the runner's machine to its initial state. If it is not nil, nobody is there at first:
+	// see [World.Come] and [World.Go].
+	Come func()
 }
 
 // Full says what happens to a message when its channel is full.
@@ -116,6 +119,10 @@ func New(t testing.TB, o Options, machines ...Machine) *World {
 	w := &World{t: t, between: world.World[value, letter]{Rules: rules}}
 	for i, m := range machines {
 		p := &party{Machine: m, w: w, i: i}
+		rules.Come = append(rules.Come, 0)
+		if m.Come != nil {
+			rules.Come[i] = often
+		}
 		w.parties, w.between.Machines = append(w.parties, p), append(w.between.Machines, p)
 		most := m.Runner.Info().Deferred
 		if most == 0 {
@@ -179,7 +186,7 @@ func (o *Options) between(from, to int) (list []world.Channel) {
 // begin starts a machine that starts by itself. That does not count as a step of the run.
 func (w *World) begin(i int) {
 	w.t.Helper()
-	if w.parties[i].Starts {
+	if w.parties[i].Starts && !w.now.Ends[i].Absent {
 		w.do("start", move{Kind: world.MoveStart, Who: i})
 		w.steps--
 	}
@@ -306,6 +313,16 @@ func (w *World) Restart(name string) {
 	w.begin(w.number(name))
 }
 
+// Come has a machine begin at which nobody is, as one that nobody has been before. News tells the others.
+func (w *World) Come(name string) {
+	w.t.Helper()
+	w.alone(world.MoveCome, name)
+	w.begin(w.number(name))
+}
+
+// Go has a machine that is in a final state go. News tells the others.
+func (w *World) Go(name string) { w.t.Helper(); w.alone(world.MoveGo, name) }
+
 // Tick begins a beat of time. Beat makes each machine feel it.
 func (w *World) Tick() { w.t.Helper(); w.do("tick", move{Kind: world.MoveTick}) }
 
@@ -389,7 +406,7 @@ func (w *World) Total(message string, channel ...string) int {
 	return n
 }
 
-// Crashed reports whether a machine has crashed and not been restarted.
+// Crashed reports whether nobody is at a machine: it has crashed, has gone, or has not come yet.
 func (w *World) Crashed(name string) bool { return w.now.Ends[w.number(name)].Down }
 
 // Final reports whether every machine that has not crashed is in a final state.
@@ -414,7 +431,8 @@ func (w *World) Possible() bool {
 		for k, left := range e.Left {
 			armed = armed || left.Runs() && !slices.Contains(w.parties[i].ruled, w.parties[i].timers[k].id)
 		}
-		moves := armed || !e.Started || e.Waiting != 0 ||
+		goes := rules.Come[i] > 0 && w.between.Machines[i].Final(value{})
+		moves := armed || goes || !e.Started || e.Waiting != 0 ||
 			world.Due(rules, e, value{}, w.between.Machines[i]) >= 0
 		if !e.Down && moves {
 			return true
@@ -480,6 +498,10 @@ func (w *World) String() string {
 	var b strings.Builder
 	for i, p := range w.parties {
 		down := ""
+		if w.now.Ends[i].Absent {
+			fmt.Fprintf(&b, "  %s: %s\n", p.Name, run.Absent)
+			continue
+		}
 		if w.now.Ends[i].Down {
 			down = "crashed in "
 		}

@@ -24,7 +24,7 @@ func (l letter) name() string {
 
 // party is a machine that takes part in the world. The world never goes back to an earlier
 // configuration, so the runner itself holds the machine's value. A party implements
-// [world.Machine] and [world.Crasher].
+// [world.Machine], [world.Crasher] and [world.Comer].
 type party struct {
 	Machine
 	w      *World
@@ -178,6 +178,12 @@ func (p *party) Restarted(v value) value {
 	}
 	p.Restart()
 	return v
+}
+
+// New implements [world.Comer].
+func (p *party) New() value {
+	p.Come()
+	return value{}
 }
 
 // reason tells why a machine refused its last event.

@@ -99,7 +99,7 @@ func (r *Run) drawn(s *Step) ChartStep {
 		return ChartStep{Notes: []string{"(" + s.Event + ")"}}
 	case Partition:
 		return ChartStep{Who: Nobody, Notes: []string{s.Event}}
-	case Crash, Restart, Return, Cutoff, Beat:
+	case Crash, Restart, Come, Go, Return, Cutoff, Beat:
 		return ChartStep{Who: s.Who, State: s.After, Notes: []string{s.Event}}
 	}
 	out := ChartStep{Who: s.Who, Event: s.Event, Receives: s.Message, State: s.After,

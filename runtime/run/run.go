@@ -86,6 +86,9 @@ const (
 	Break    Kind = "break"
 	Crash    Kind = "crash"
 	Restart  Kind = "restart"
+	// Come: somebody comes to an instance at which nobody is, and begins. Go: who has ended goes.
+	Come Kind = "come"
+	Go   Kind = "go"
 	// Return: the machine's program wants a link back that was lost. Cutoff: the partition, or its
 	// end, has reached the machine.
 	Return Kind = "return"
@@ -99,6 +102,9 @@ const (
 	// received.
 	Unseen Kind = "unseen"
 )
+
+// Absent is told of an instance at which nobody is, in place of its state.
+const Absent = "nobody is there"
 
 // What happens between machines.
 const (

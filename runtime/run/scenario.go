@@ -35,8 +35,8 @@ func (r *Run) Scenario() (lines []string, why string) {
 
 // What is written of a step: VERB WHO, VERB WHO -> FROM, or VERB FROM -> WHO.
 var (
-	verbsOfOne = map[Kind]string{Start: "start", Offer: "offer", Crash: "crash", Restart: "restart", Beat: "beat",
-		Cutoff: "cutoff"}
+	verbsOfOne = map[Kind]string{Start: "start", Offer: "offer", Crash: "crash", Restart: "restart",
+		Come: "come", Go: "go", Beat: "beat", Cutoff: "cutoff"}
 	verbsOfLink    = map[Kind]string{Break: "break", Return: "return"}
 	verbsOfChannel = map[Kind]string{Message: "deliver", Drop: "deliver", Copy: "copy", Lost: "drop", Swapped: "swap",
 		Malformed: "malformed"}
@@ -125,8 +125,8 @@ type NoInstance struct {
 func (e *NoInstance) Error() string { return fmt.Sprintf("there is no instance %q", e.Name) }
 
 // ScenarioVerbs are the words other than names of instances with which a line can begin.
-var ScenarioVerbs = []string{"beat", "break", "check", "copy", "crash", "cutoff", "deliver", "drop", "forge",
-	"hangup", "heal", "malformed", "news", "offer", "partition", "restart", "return", "show", "start",
+var ScenarioVerbs = []string{"beat", "break", "check", "come", "copy", "crash", "cutoff", "deliver", "drop",
+	"forge", "go", "hangup", "heal", "malformed", "news", "offer", "partition", "restart", "return", "show", "start",
 	"swallow", "swap", "tick"}
 
 // ReadStep reads a line of a scenario that is a step, and how many times it happens. It is the

@@ -113,7 +113,7 @@ func (r *Run) columns(s *Step) [3]string {
 		what += " expires"
 	case Clock, Partition:
 		what = s.Event
-	case Crash, Restart, Return, Cutoff, Beat:
+	case Crash, Restart, Come, Go, Return, Cutoff, Beat:
 		what = who + " " + s.Event
 	case Lost:
 		what = event + " is lost (" + from + ")"

@@ -102,36 +102,45 @@ func (w *World) reset(p *path) time.Duration {
 	return at
 }
 
-// returns gives the sender's end of a path its link again, and the other end when that is asked. Nothing
-// that was sent before is heard.
+// returns gives the sender's end of a path its link again.
 func (w *World) returns(p *path) {
-	m := w.members[p.from]
-	if p.open || m.down || w.members[p.to].down {
-		return
+	if m := w.members[p.from]; !w.members[p.to].down && w.opens(p) {
+		m.core.LinkUp(m.clock(w.now), p.back.as, "")
+		w.stepped(m)
+	}
+}
+
+// opens opens the sender's end of a path, and the other end when that is asked. Nothing that was sent before
+// is heard. It reports whether it did: if the other has asked before, that is heard soon.
+func (w *World) opens(p *path) bool {
+	if p.open || p.back.open || w.members[p.from].down {
+		return false
 	}
 	p.epoch++
 	p.back.epoch++
-	p.open, p.upAt, p.back.upAt = true, w.now, w.now
-	if !p.back.open { // else the other has asked before
-		p.upAt += w.upTo(10 * time.Millisecond)
-		p.asked = true
-		w.queue.push(p.upAt, kindAsked, p, nil)
+	p.open, p.upAt, p.back.upAt = true, w.now+w.upTo(10*time.Millisecond), w.now
+	p.asked = true
+	w.queue.push(p.upAt, kindAsked, p, nil)
+	return true
+}
+
+// unanswered has the sender's end of a path hear that nobody was there when it asked.
+func (w *World) unanswered(p *path) {
+	if m := w.members[p.from]; p.open && !m.down {
+		p.open, p.asked = false, false
+		m.core.LinkLost(m.clock(w.now), p.back.as, transport.ErrReset)
+		w.stepped(m)
 	}
-	m.core.LinkUp(m.clock(w.now), p.back.as, "")
-	w.stepped(m)
 }
 
 // asked has the receiver's end of a path hear that the other wants the link again, even if that one has
 // lost it meanwhile: it hears of this next. If it is down, the other hears so.
 func (w *World) asked(p *path) {
-	m, other := w.members[p.to], w.members[p.from]
 	p.asked = false
-	switch {
+	switch m, other := w.members[p.to], w.members[p.from]; {
 	case m.down && (other.down || !p.open):
 	case m.down:
-		p.open = false
-		other.core.LinkLost(other.clock(w.now), p.back.as, transport.ErrReset)
-		w.stepped(other)
+		w.unanswered(p)
 	default:
 		p.back.open = true
 		m.core.LinkUp(m.clock(w.now), p.as, "")
@@ -168,22 +177,35 @@ func (w *World) halt(m *member) {
 }
 
 // restart has a machine begin anew, with its links as at the beginning.
-func (w *World) restart(m *member) {
+func (w *World) restart(m *member) { w.begins(m, m.reset) }
+
+// begins has a machine begin that is not there, after its runner was reset.
+func (w *World) begins(m *member, reset func()) {
 	m.down, m.begun = false, w.now
-	m.reset()
+	reset()
 	m.renew()
-	m.core.Start(time.Time{})
+	var open []end
 	for _, e := range m.peers {
 		if e.path.reliable {
-			w.returns(e.path)
+			w.unanswered(e.path.back)
+			if w.opens(e.path) {
+				open = append(open, e)
+			}
 			continue
 		}
-		e.path.open = true
-		w.queue.push(w.now+w.upTo(10*time.Millisecond), kindUp, e.path.back, nil)
+		e.path.open, e.path.back.upAt = true, w.now+w.upTo(10*time.Millisecond)
+		w.queue.push(e.path.back.upAt, kindUp, e.path.back, nil)
+	}
+	m.core.Start(time.Time{})
+	for _, e := range open {
+		if e.path.open {
+			m.core.LinkUp(m.clock(w.now), e.peer, "")
+		}
 	}
 	if m.commands > 0 {
 		m.next = w.think()
 	}
+	w.stepped(m)
 }
 
 // sends counts what a machine that is to crash in the course of a step sends, and reports whether it
@@ -205,4 +227,5 @@ func (w *World) stepped(m *member) {
 		w.result.Torn++
 		w.halt(m)
 	}
+	w.ends(m)
 }

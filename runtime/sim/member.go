@@ -83,6 +83,9 @@ type member struct {
 	state    func() string
 	next     time.Duration // when its player thinks next
 	peers    []end
+	left     int    // how many may still come there
+	fresh    func() // makes its runner as new for who comes; nil: it is there from the beginning
+	going    bool   // it has ended, and will go
 	reset    func() // makes its runner as new; nil: it does not crash
 	renew    func() // makes its core
 	rate     float64

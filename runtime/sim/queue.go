@@ -16,6 +16,8 @@ const (
 	kindAsked
 	kindCrash // of member, here and below
 	kindRestart
+	kindCome
+	kindGo
 )
 
 // happening is an event to come.
@@ -26,7 +28,7 @@ type happening struct {
 	frame []byte
 	kind  kind
 	epoch uint32 // of path: how often its link has come back
-	// member is a machine that crashes or begins anew, torn after how many sends it does.
+	// member is a machine that crashes, begins anew, comes or goes, torn after how many sends it does.
 	member *member
 	torn   int
 }

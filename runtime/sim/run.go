@@ -60,7 +60,11 @@ func (w *World) run() {
 		}
 	}
 	w.drawTroubles()
+	w.drawComers()
 	for _, m := range w.members {
+		if m.down {
+			continue
+		}
 		m.core.Start(time.Time{})
 		m.next = w.think()
 	}
@@ -102,7 +106,7 @@ func (w *World) heal() {
 
 func (w *World) allFinal() bool {
 	for _, m := range w.members {
-		if !m.core.Final() {
+		if !m.core.Final() && (m.fresh == nil || !m.down) {
 			return false
 		}
 	}
@@ -189,10 +193,15 @@ func (w *World) happen() {
 	h := w.queue.pop()
 	if m := h.member; m != nil {
 		w.note(uint64(h.kind), uint64(h.torn))
-		if h.kind == kindCrash {
+		switch h.kind {
+		case kindCrash:
 			w.crash(m, h.torn)
-		} else {
+		case kindRestart:
 			w.restart(m)
+		case kindCome:
+			w.comes(m)
+		case kindGo:
+			w.goes(m)
 		}
 		return
 	}
@@ -215,12 +224,14 @@ func (w *World) happen() {
 		}
 		return
 	case kindUp:
-		if heard {
+		if heard && h.at == p.upAt { // and not that of one who was there before
 			m.core.LinkUp(m.clock(w.now), p.as, "")
 		}
 	case kindFrame:
 		switch {
 		case !heard:
+		case w.now < p.link.upAt: // it was sent before the receiver began, whose link comes up first
+			w.queue.push(p.link.upAt, kindFrame, p, h.frame)
 		case !p.lossless && w.cut(p) != nil: // a partition takes what is under way
 			p.medium.Stats.Cut++
 		default:

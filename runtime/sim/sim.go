@@ -68,6 +68,8 @@ type Result struct {
 	// Breaks is how many links broke, Crashes how many machines crashed, Torn how many of these in the
 	// course of a step.
 	Breaks, Crashes, Torn int
+	// Comes is how many parties came to machines at which nobody was.
+	Comes int
 	// Forged is how often somebody hostile sent something or closed a link.
 	Forged int
 	// Events is how many events happened, Commands how many of them were commands.

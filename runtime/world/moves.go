@@ -57,6 +57,8 @@ const (
 	MoveExpire                    // Who, Timer
 	MoveCrash                     // Who
 	MoveRestart                   // Who
+	MoveCome                      // Who
+	MoveGo                        // Who
 	MoveBeat                      // Who feels a beat
 	MoveDeliver                   // Channel, At
 	MoveCopy                      // Channel, At: delivered, and stays under way
@@ -74,7 +76,7 @@ const (
 )
 
 var moveNames = [...]string{"start", "offer", "up", "lost", "return", "command", "expire",
-	"crash", "restart", "beat", "deliver", "copy", "lose", "overtake", "tail", "swallow",
+	"crash", "restart", "come", "go", "beat", "deliver", "copy", "lose", "overtake", "tail", "swallow",
 	"partition", "heal", "cutoff", "tick",
 	"forge", "hangup", "malformed"}
 
@@ -247,7 +249,7 @@ func (w *World[V, M]) own(c *Configuration[V, M], i int) []Move[M] {
 	for t := range c.Ends[i].Left {
 		list = append(list, Move[M]{Kind: MoveExpire, Who: i, Timer: t})
 	}
-	for _, kind := range []MoveKind{MoveCrash, MoveRestart, MoveCutoff, MoveBeat} {
+	for _, kind := range []MoveKind{MoveCrash, MoveRestart, MoveCome, MoveGo, MoveCutoff, MoveBeat} {
 		list = append(list, Move[M]{Kind: kind, Who: i})
 	}
 	return list
@@ -355,6 +357,10 @@ func (w *World[V, M]) alone(c, n *Configuration[V, M], mv Move[M], t *Taken[V, M
 		t.Result = Crash(r, i, e, v, m)
 	case MoveRestart:
 		t.Result = Restart(r, i, e, v, m)
+	case MoveCome:
+		t.Result = Come(r, i, e, v, m)
+	case MoveGo:
+		t.Result = Go(r, i, e, v, m)
 	case MoveBeat:
 		return w.beat(c, n, i, t)
 	}
@@ -590,7 +596,7 @@ func (c *Configuration[V, M]) Orphans() int {
 	return n
 }
 
-// Final reports whether all machines have finished or crashed.
+// Final reports whether all machines have finished, or crashed, or nobody is there.
 func (w *World[V, M]) Final(c *Configuration[V, M]) bool {
 	for i, e := range c.Ends {
 		if !e.Down && !w.Rules.IsHostile(i) && !w.Machines[i].Final(c.Values[i]) {

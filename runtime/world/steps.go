@@ -18,7 +18,7 @@ const (
 	Kept
 	// Dropped: nobody hears it; the machine got no event. News may still have been answered.
 	Dropped
-	// Done: a crash, a restart or a beat, of which the machine gets no event.
+	// Done: a crash, a restart, a beat, or that somebody comes or goes, of which the machine gets no event.
 	Done
 )
 
@@ -386,8 +386,8 @@ func crash[V any, M comparable](r *Rules, i int, e End[M], before, v V, m Machin
 		return s.Result
 	}
 	s.What = Done
-	s.End = End[M]{Down: true, Cutoff: e.Cutoff, Crashes: e.Crashes + 1, Restarts: e.Restarts, Returns: e.Returns,
-		Told: e.Told, Heard: e.Heard, Left: slices.Repeat([]Left{Stopped}, len(e.Left))}
+	s.End = e.away(false)
+	s.End.Crashes++
 	for j := range r.Instances {
 		l, _ := r.link(i, j)
 		switch {
@@ -472,21 +472,73 @@ func Restart[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M
 	s := at(r, i, e, v, m)
 	f := &r.Faults
 	c, ok := m.(Crasher[V])
-	if !ok || !e.Down || i >= len(f.Restart) || int(e.Restarts) >= f.Restart[i] {
+	if !ok || !e.Down || e.Absent || i >= len(f.Restart) || int(e.Restarts) >= f.Restart[i] {
 		return s.Result
 	}
 	s.What, s.Value = Done, c.Restarted(v)
-	s.End.Down = false
 	s.End.Restarts++
-	first := End0[M](r, i)
-	s.End.Waiting, s.End.Up = first.Waiting, first.Up
+	s.begins()
+	return s.Result
+}
+
+// begins gives the links that an instance has at the beginning to one that begins now, and asks for them.
+func (s *instance[V, M]) begins() {
+	r, i := s.r, s.i
+	s.End.Down, s.End.Absent = false, false
+	s.End.Waiting, s.End.Up = r.Beginning(i)
 	for j := range r.Instances {
 		if l, _ := r.link(i, j); l != nil && !l.Datagrams && !r.IsHostile(j) {
 			s.End.Asked |= 1 << j
 			s.ask(j)
 		}
 	}
+}
+
+// Come has somebody come to instance i, where nobody is. It asks for its links as one does that begins
+// again after a crash, and knows nothing of who was there before.
+func Come[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	c, ok := m.(Comer[V])
+	if !ok || !e.Down || !r.comes(i) || int(e.Comes) >= r.Come[i] {
+		return s.Result
+	}
+	s.What, s.Value = Done, c.New()
+	if again, ok := m.(Crasher[V]); ok && r.Plant&ComerRemembers != 0 && e.Comes > 0 {
+		s.Value = again.Restarted(v)
+	}
+	s.End.Comes++
+	s.begins()
 	return s.Result
+}
+
+// Go has who is at instance i and has come to the end of its machine go. The others hear of it behind all
+// that it has sent.
+func Go[V any, M comparable](r *Rules, i int, e End[M], v V, m Machine[V, M]) Result[V, M] {
+	s := at(r, i, e, v, m)
+	c, ok := m.(Comer[V])
+	if !ok || !r.comes(i) || s.blocked() || !m.Final(v) {
+		return s.Result
+	}
+	s.What, s.Value = Done, c.New()
+	if r.Plant&ComerRemembers != 0 {
+		s.Value = v
+	}
+	if r.Plant&GoneStays == 0 {
+		for j := range r.Instances {
+			if (e.Waiting|e.Up)>>j&1 != 0 {
+				s.cut(j)
+			}
+		}
+	}
+	s.End = e.away(true)
+	return s.Result
+}
+
+// away is the end of an instance at which nobody is any more.
+func (e End[M]) away(absent bool) End[M] {
+	return End[M]{Down: true, Absent: absent, Cutoff: e.Cutoff, Crashes: e.Crashes, Restarts: e.Restarts,
+		Comes: e.Comes, Returns: e.Returns, Told: e.Told, Heard: e.Heard,
+		Left: slices.Repeat([]Left{Stopped}, len(e.Left))}
 }
 
 // Beat lets instance i feel a beat: each of its timers has one beat less to run. An instance feels

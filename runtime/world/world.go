@@ -37,6 +37,14 @@
 // and answer; until then nothing that comes from there is heard. Who is down answers that its end
 // is gone.
 //
+// # Parties that come and go
+//
+// Nobody is at an instance of Rules.Come at first. Somebody comes ([Come]), at any moment, and begins as
+// an instance does that nobody has been before, with its links as at the beginning: it asks for them as
+// who restarts does. Who has come to the end of its machine goes ([Go]): its links end as if it had closed
+// them, and what it sent before arrives. Then another one may come, who knows nothing of the one before.
+// An instance stands for an address: without links, what was sent to the one before may reach the next.
+//
 // # Hostile peers
 //
 // An instance of Rules.Hostile has no machine. At any moment another one may get from it any message
@@ -72,6 +80,9 @@ type Rules struct {
 	// Timers is, by instance, how many timers it has.
 	Timers []int
 	Faults Faults
+	// Come is, by instance, how many parties may come to it, one after another; 0: it is there from the
+	// beginning. Nil: all are.
+	Come []int
 	// Time is nil if a timer may expire at any moment after it was started.
 	Time *Time
 	// Hostile is the set of instances without a machine, which do what they like. Malformed are those
@@ -160,6 +171,8 @@ const (
 	PartitionLeaks                        // F5: datagrams pass a partition
 	PartitionSpares                       // F5: a partition takes no datagrams that are under way
 	RefusalIsDropped                      // what is refused of a hostile peer closes no link
+	GoneStays                             // C1: the others do not hear that somebody has gone
+	ComerRemembers                        // C2: who comes begins with what the one before had kept
 	RoundsUp                              // T1, T2: a timer runs its ticks by a right clock, rounded up to beats
 )
 
@@ -272,6 +285,12 @@ type Crasher[V any] interface {
 	Restarted(v V) V
 }
 
+// Comer is implemented by machines that can come and go. A machine without it cannot.
+type Comer[V any] interface {
+	// New is the value with which one begins whom nobody has been before.
+	New() V
+}
+
 // Forger is implemented by what stands for a hostile instance: it lists the messages that the
 // instance may send to another.
 type Forger[M comparable] interface {
@@ -286,8 +305,9 @@ type Commander[V any, M comparable] interface {
 // End is the state of an instance apart from the value of its machine. [End0] returns the first
 // one. It is a value: no step changes the slices of the End that it was given.
 type End[M comparable] struct {
-	// Started: the event start was handled. Down: the instance has crashed.
-	Started, Down bool
+	// Started: the event start was handled. Down: nobody is there, since the instance has crashed or, if
+	// Absent is set, has gone or has not come yet.
+	Started, Down, Absent bool
 	// Waiting, Up and Asked are sets of linked instances. Waiting: the link has not come up yet.
 	// Up: it has. One that is in neither is shut. Asked, of those in either: this instance has begun
 	// anew and the other has not answered yet, so that what comes from there is old.
@@ -304,10 +324,10 @@ type End[M comparable] struct {
 	Held []Held[M]
 	// Left is, by timer, how many beats it still has to run.
 	Left []Left
-	// Crashes and Restarts count. Returns counts, by peer as Told does, how often the link was wanted
+	// Crashes, Restarts and Comes count. Returns counts, by peer as Told does, how often the link was wanted
 	// back, or asked for once more.
-	Crashes, Restarts uint8
-	Returns           uint64
+	Crashes, Restarts, Comes uint8
+	Returns                  uint64
 }
 
 // Left is how many beats a timer still has to run, at least and at most. Without [Time] both are 0
@@ -349,25 +369,43 @@ func (t *Time) Beats(i int, ticks int64) Left {
 	return Left{int32(min(ticks*million/fast, math.MaxInt32)), int32(min((ticks*million+slow-1)/slow, math.MaxInt32))}
 }
 
+// comes reports whether nobody is at instance i in the beginning.
+func (r *Rules) comes(i int) bool { return i < len(r.Come) && r.Come[i] > 0 }
+
 // End0 returns the end with which instance i begins.
 func End0[M comparable](r *Rules, i int) End[M] {
-	e := End[M]{Started: r.IsHostile(i)}
+	e := End[M]{Started: r.IsHostile(i), Down: r.comes(i), Absent: r.comes(i)}
+	e.Waiting, e.Up = r.Beginning(i)
 	for _, l := range r.Links {
-		for side, me := range [2]int{l.A, l.B} {
-			if me != i {
-				continue
-			}
-			if other := [2]int{l.B, l.A}[side]; l.Untold[side] || r.Plant&NeverTold != 0 {
-				e.Up |= 1 << other
-			} else {
-				e.Waiting |= 1 << other
-			}
+		// A link to somebody who has not come is as one that was lost: who comes asks for it.
+		if i == l.A && (e.Absent || r.comes(l.B) && !l.Datagrams) {
+			e.shut(l.B)
+		} else if i == l.B && (e.Absent || r.comes(l.A) && !l.Datagrams) {
+			e.shut(l.A)
 		}
 	}
 	if i < len(r.Timers) {
 		e.Left = slices.Repeat([]Left{Stopped}, r.Timers[i])
 	}
 	return e
+}
+
+// Beginning is the links with which the program of instance i begins: those that wait to come up, and those of
+// which its machine is not told.
+func (r *Rules) Beginning(i int) (waiting, up uint64) {
+	for _, l := range r.Links {
+		for side, me := range [2]int{l.A, l.B} {
+			if me != i {
+				continue
+			}
+			if other := [2]int{l.B, l.A}[side]; l.Untold[side] || r.Plant&NeverTold != 0 {
+				up |= 1 << other
+			} else {
+				waiting |= 1 << other
+			}
+		}
+	}
+	return waiting, up
 }
 
 // Due returns the place in e.Held of the message that the instance must handle next, or -1 if its
@@ -413,7 +451,8 @@ func (e *End[M]) lose(r *Rules, peer int) {
 
 // Revives reports whether a link may come up again after it was lost.
 func (r *Rules) Revives() bool {
-	return r.Faults.Return != 0 || slices.ContainsFunc(r.Faults.Restart, func(n int) bool { return n > 0 })
+	some := func(n int) bool { return n > 0 }
+	return r.Faults.Return != 0 || slices.ContainsFunc(r.Faults.Restart, some) || slices.ContainsFunc(r.Come, some)
 }
 
 // count adds to one of the counters of a peer in Told or Heard.
@@ -425,7 +464,9 @@ func (r *Rules) count(of *uint64, peer int, n uint8) {
 }
 
 // asking is the number of what the instance asks a peer next, or has asked it last.
-func (e *End[M]) asking(peer int) uint8 { return (e.Restarts + uint8(e.Returns>>(4*peer)&15)) & 15 }
+func (e *End[M]) asking(peer int) uint8 {
+	return (e.Restarts + e.Comes + uint8(e.Returns>>(4*peer)&15)) & 15
+}
 
 // gone reports whether what this end sends to a peer, in a channel of a class, is gone at once.
 func (e *End[M]) gone(r *Rules, i, peer, class int) bool {

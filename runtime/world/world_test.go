@@ -67,6 +67,7 @@ func (y toy) Defers(v, m string) bool    { return y[v][m] == "defer" }
 func (y toy) Final(v string) bool        { return strings.HasPrefix(v, "end") }
 func (y toy) Crashed(_, v string) string { return v }
 func (y toy) Restarted(string) string    { return "s" }
+func (y toy) New() string                { return "s" }
 func (y toy) Commands(v string) (l []string) {
 	for ev := range y[v] {
 		if strings.ToLower(ev) == ev && !slices.Contains(eventNames[:], ev) && !strings.HasPrefix(ev, "timer") {
@@ -106,7 +107,7 @@ type move = Move[string]
 // parse reads a move: `start 0`, `offer 1`, `up 0`, `lost 0`, `expire 0`, `crash 0`, `restart 0`,
 // `beat 0`, `1 go` (a command), `0>1` (deliver, `0>1 at 2`), `copy 0>1`, `lose 0>1`, `overtake
 // 0>1`, `tail 0>1`, `swallow 0>1`, `forge 0 A` (from 1), `hangup 0`, `malformed 0`, `partition 2`, `heal`, `cutoff
-// 0`, `tick`, or any of them torn: `torn1 0 go`.
+// 0`, `come 0`, `go 0`, `tick`, or any of them torn: `torn1 0 go`.
 func parse(t *testing.T, r *Rules, text string) move {
 	t.Helper()
 	words := strings.Fields(text)
@@ -149,8 +150,11 @@ func run(t *testing.T, r *Rules, a, b toy, moves string) string {
 	w := &World[string, string]{Rules: r, Machines: []Machine[string, string]{a, b}}
 	c := w.Begin([]string{"s", "s"})
 	begin := "start 0; start 1; "
-	if r.IsHostile(1) {
+	switch {
+	case r.IsHostile(1):
 		begin = "start 0; "
+	case r.comes(0):
+		begin = "start 1; "
 	}
 	for _, text := range strings.Split(begin+moves, "; ") {
 		taken, err := w.Do(c, parse(t, r, text))
@@ -225,6 +229,8 @@ func TestDifferences(t *testing.T) {
 	timer := toy{"s": {"seven": "arm 0 7", "ten": "arm 0 10", "timer0": "goto rang"}}
 	back := toy{"s": {"lost": "goto l"}, "l": {"up": "goto u", "A": "goto v"}, "u": {"lost": "goto l"}}
 	hostile := but(pair, func(r *Rules) { r.Hostile = 2 })
+	visits := but(told, func(r *Rules) { r.Come, r.Faults.Restart = []int{2, 0}, []int{2, 0} })
+	visitor := toy{"s": {"a": "send A 1", "over": "goto end", "X": "goto heard"}, "end": {"X": "ignore"}}
 	strict := toy{"s": {"A": "goto t", "a": "send A 1", "lost": "goto lost"},
 		"t": {"A": "ignore", "lost": "goto lost"}, "lost": {"A": "goto bad", "B": "goto back"}}
 	for _, x := range []struct {
@@ -268,6 +274,28 @@ func TestDifferences(t *testing.T) {
 			sender, plain, "0 a; crash 0; restart 0; start 0; 0 a", "s s | A cut ask A /", NewsTakesRoom},
 		{"D6 and messages have the capacity", but(pair, func(r *Rules) { r.Faults.Crash = []int{1, 0} }),
 			sender, plain, "0 a; 0 a; 0 a", "0 a: overflow", 0},
+		{"C1 nobody is there at first", visits, visitor, plain, "0 a", "0 a: not possible", 0},
+		{"C1 and what is sent there is gone", visits, visitor, plain, "1 x", "s down s | /", 0},
+		{"C1 nor does anybody begin again there", visits, visitor, plain, "restart 0", "restart 0: not possible", 0},
+		{"C2 who comes is heard of", visits, visitor, plain, "come 0; start 0; 0>1", "s up | / answer", 0},
+		{"C2 and has its links as at the beginning", visits, visitor, plain,
+			"come 0; start 0; 0>1; 1>0; up 0; 0 a; 1 x; 0>1; 1>0", "heard up | /", 0},
+		{"C3 who has ended goes", visits, visitor, plain, "come 0; start 0; 0>1; 0 a; 0 over; go 0; 0>1; 0>1",
+			"s down lost | / answer", GoneStays},
+		{"C3 and nobody else", visits, visitor, plain, "come 0; start 0; go 0", "go 0: not possible", 0},
+		{"C3 nor where nobody comes", told, visitor, plain, "0 over; go 0", "go 0: not possible", 0},
+		{"C4 nothing is left of who goes", visits, visitor, plain, "come 0; start 0; 0 over; go 0", "s down s | ask cut /",
+			ComerRemembers},
+		{"C5 the next one hears nothing that was sent to the one before", visits, visitor, plain,
+			"come 0; start 0; 0>1; 1 x; 0 over; go 0; come 0; start 0; 0>1; 0>1; 1>0; 1>0; 1>0; up 0", "s lost | /",
+			OldIsHeard},
+		{"C5 but where there is no link", but(visits, func(r *Rules) { r.Links = nil }), visitor, plain,
+			"come 0; start 0; 1 x; 0 over; go 0; come 0; start 0; 1>0", "heard s | /", 0},
+		{"C6 no more come than may", visits, visitor, plain,
+			"come 0; start 0; 0 over; go 0; come 0; start 0; 0 over; go 0; come 0", "come 0: not possible", 0},
+		{"C6 one at a time", visits, visitor, plain, "come 0; come 0", "come 0: not possible", 0},
+		{"C7 another one may come where one has crashed", but(visits, func(r *Rules) { r.Faults.Crash = []int{1, 0} }),
+			visitor, plain, "come 0; start 0; crash 0; come 0; start 0; 0>1; 0>1; 0>1", "s lost | / answer answer", 0},
 		{"H1 a hostile instance sends at any moment", hostile, strict, nil, "forge 0 A; forge 0 A", "t s | /", 0},
 		{"H1 behind the news that the link is up",
 			but(hostile, func(r *Rules) { r.Links[0].Untold = [2]bool{} }), strict, nil, "forge 0 A",

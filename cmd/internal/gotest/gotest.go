@@ -347,18 +347,22 @@ func channel(ch *world.Channel) []string {
 	return list
 }
 
-// restart says how a machine begins again, if the run has it do so. made makes a fresh one.
+// restart says how a machine begins again, if the run has it do so, and how one that comes. made makes a fresh one.
 func (w *writer) restart(i int, made string) string {
+	come := ""
+	if w.check.Instances[i].Comes() {
+		come = fmt.Sprintf(", Come: func() { *%s = *%s }", w.vars[i], made)
+	}
 	again := func(m move) bool { return m.Kind == world.MoveRestart && m.Who == i }
 	if !slices.ContainsFunc(w.run.moves, again) {
-		return ""
+		return come
 	}
 	v, role := w.vars[i], w.role(w.check.Instances[i].Role.Name)
 	fields := Kept(role)
 	if len(fields) == 0 {
-		return fmt.Sprintf(", Restart: func() { *%s = *%s }", v, made)
+		return come + fmt.Sprintf(", Restart: func() { *%s = *%s }", v, made)
 	}
-	return fmt.Sprintf(", Restart: func() {\nold := %s.Machine\n*%[1]s = *%s\n"+
+	return come + fmt.Sprintf(", Restart: func() {\nold := %s.Machine\n*%[1]s = *%s\n"+
 		"fsmtest.Keep(&%[1]s.Machine, &old, %s)\n}", v, made, strings.Join(fields, ", "))
 }
 

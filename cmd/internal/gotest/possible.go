@@ -54,8 +54,8 @@ func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (*rehear
 	now := s.World.Begin(s.Values())
 	for i, p := range s.Parties {
 		r.starts = append(r.starts, !c.Instances[i].IsHostile() && p.Startless())
-		if !r.starts[i] {
-			continue
+		if !r.starts[i] || now.Ends[i].Absent {
+			continue // who comes starts then
 		}
 		t, err := s.World.Do(now, stage.Move{Kind: world.MoveStart, Who: i})
 		if err != nil {

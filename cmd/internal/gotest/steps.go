@@ -59,7 +59,8 @@ func remark(s *run.Step) string {
 var (
 	calls = map[world.MoveKind]string{
 		world.MoveStart: "Start", world.MoveOffer: "Offer", world.MoveCrash: "Crash",
-		world.MoveRestart: "Restart", world.MoveBeat: "Beat", world.MoveCutoff: "Cutoff",
+		world.MoveRestart: "Restart", world.MoveCome: "Come", world.MoveGo: "Go",
+		world.MoveBeat: "Beat", world.MoveCutoff: "Cutoff",
 	}
 	links = map[world.MoveKind]string{world.MoveUp: "Up", world.MoveLost: "Down", world.MoveReturn: "Return",
 		world.MoveHangup: "Hangup", world.MoveMalformed: "Malformed"}

@@ -25,12 +25,15 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 	instances := r.instances(c, n.Get("instances"))
 	instances.ghosts = convert.NewGhosts()
 	r.hostile(c, instances, n)
+	r.come(c, instances, n)
 	r.Monitors(n.Get("monitors"))
 	r.environment(c, n.Get("environment"))
 	if len(instances.single)+len(instances.groups) == 0 {
 		return c // which is reported; nothing can be said of no instances
 	}
 	r.faults(c, instances, n)
+	r.comers(c, n)
+	r.reliable(c, n)
 	if t := n.Get("time"); t != nil {
 		c.Time = &model.Time{Beat: 1, Delay: 1, Span: t.Span()}
 	}

@@ -191,6 +191,10 @@ func (r *checker) ofChannels(c *model.Check, f *model.Faults, n *ast.Node) {
 			"of several channels `overtake` leaves open in which messages overtake each other").
 			With("say `order: any` of a channel")
 	}
+}
+
+// reliable reports what lets a link come up again where several channels are reliable.
+func (r *checker) reliable(c *model.Check, check *ast.Node) {
 	sure := 0
 	for _, ch := range c.Channels() {
 		if ch.Ordered && !ch.Lossy && !ch.Duplicates {
@@ -200,13 +204,21 @@ func (r *checker) ofChannels(c *model.Check, f *model.Faults, n *ast.Node) {
 	if sure < 2 || !hasLinks(c) {
 		return
 	}
-	for key, most := range map[string]int{"restart": slices.Max(append(f.Restart, 0)), "return": f.Return,
-		"partition": f.Partition} {
-		if most > 0 {
-			r.Errorf("FSM099", n.Entry(key).Key.Span(),
+	again := map[*ast.Entry]bool{}
+	if c.HasComers() {
+		again[check.Entry("come")] = true
+	}
+	if f, n := c.Faults, check.Get("faults"); f != nil {
+		again[n.Entry("restart")] = slices.Max(append(f.Restart, 0)) > 0
+		again[n.Entry("return")] = f.Return > 0
+		again[n.Entry("partition")] = f.Partition > 0
+	}
+	for e, is := range again {
+		if is {
+			r.Errorf("FSM099", e.Key.Span(),
 				"with `%s` a link may come up again, and %d channels of this check are reliable: what the link before "+
-					"left in them would be heard", key, sure).
-				With("say `lossy: true` or `order: any` of all but one, or leave `" + key + "` out")
+					"left in them would be heard", e.Key.Text, sure).
+				With("say `lossy: true` or `order: any` of all but one, or leave `" + e.Key.Text + "` out")
 		}
 	}
 }
@@ -215,7 +227,7 @@ func (r *checker) ofChannels(c *model.Check, f *model.Faults, n *ast.Node) {
 func hasLinks(c *model.Check) bool {
 	for i, a := range c.Instances {
 		for _, b := range c.Instances[i+1:] {
-			if a.Role == nil || b.Role == nil || c.Faults.Links(a, b) {
+			if a.Role == nil || b.Role == nil || c.Links(a, b) {
 				return true // what is wrong with a role is reported
 			}
 		}

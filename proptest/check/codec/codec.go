@@ -104,6 +104,8 @@ const (
 	NoteCutoff
 	NoteSilence // then the peer
 	NoteSwallow
+	NoteCome
+	NoteGo
 	NoteTorn // then after how many sends, and the note of the whole step
 	NoteKinds
 
@@ -112,7 +114,7 @@ const (
 
 // SpecialNames are the names of such steps.
 var SpecialNames = [NoteKinds]string{"crash", "restart", "drop", "beat", "return", "cut off", "silence",
-	"swallow", "torn"}
+	"swallow", "come", "go", "torn"}
 
 // PackSpecial makes the note of a step that is no event; some have more behind it.
 func PackSpecial(kind int) []byte { return binary.AppendUvarint(nil, uint64(noteSpecial+kind)) }

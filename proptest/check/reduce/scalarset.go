@@ -501,14 +501,14 @@ func (u *uses) instance(e core.Expr) {
 	}
 }
 
-// restarts looks at instances that begin again after a crash.
+// restarts looks at instances that begin again after a crash, or at which one after another begins.
 func (u *uses) restarts() {
 	f := u.check.Faults
-	if f == nil {
-		return
-	}
 	for i, inst := range u.check.Instances {
-		if i < len(f.Restart) && f.Restart[i] > 0 {
+		switch {
+		case inst.Comes():
+			u.begins(core.Lower(inst.Role), inst.Span, false)
+		case f != nil && i < len(f.Restart) && f.Restart[i] > 0:
 			u.begins(core.Lower(inst.Role), f.Span, true)
 		}
 	}

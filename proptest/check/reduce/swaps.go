@@ -56,7 +56,7 @@ func (u *uses) fate(inst *model.Instance) string {
 		}
 		return 0
 	}
-	var out []int
+	out := []int{inst.Come}
 	if f := u.check.Faults; f != nil {
 		out = append(out, at(f.Crash), at(f.Restart), int(f.Bridge>>inst.Index&1))
 	}

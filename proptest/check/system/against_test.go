@@ -95,18 +95,7 @@ func compared(p *model.Protocol, c *model.Check, plant func(*Machines)) (*compar
 	x := &comparison{Machines: s, w: &world.World[interp.Value, string]{Rules: &s.Rules}}
 	for _, q := range s.Procs {
 		x.w.Machines = append(x.w.Machines, keeping{stepper{q}})
-		var counts []int
-		for _, c := range q.Commands {
-			if c.Count >= 0 {
-				counts = append(counts, c.Count)
-			}
-		}
-		for _, t := range q.Timers {
-			if t.Count >= 0 {
-				counts = append(counts, t.Count)
-			}
-		}
-		x.counts = append(x.counts, counts)
+		x.counts = append(x.counts, q.Counts())
 	}
 	x.w.Allowed = x.allowed
 	if plant != nil {
@@ -227,12 +216,15 @@ func (x *comparison) key(c *configuration) string {
 		if e.Down {
 			flags |= 2
 		}
+		if e.Absent {
+			flags |= 4
+		}
 		b = codec.AppendSlots(append(b, flags), c.Values[i])
 		for _, at := range x.counts[i] {
 			put(uint64(x.used[i][at]))
 		}
 		put(e.Waiting, e.Up, e.Asked, e.Broken, e.Cutoff, e.Told, e.Heard)
-		put(uint64(e.Crashes), uint64(e.Restarts), e.Returns, uint64(len(e.Held)))
+		put(uint64(e.Crashes), uint64(e.Restarts), uint64(e.Comes), e.Returns, uint64(len(e.Held)))
 		for _, h := range e.Held {
 			put(uint64(h.From), uint64(len(h.Message)))
 			b = append(b, h.Message...)
@@ -286,9 +278,10 @@ func (x *comparison) moves(c *configuration) (next map[string]world.Move[string]
 		}
 		switch t.Fault {
 		case world.NoFault:
-			x.count(mv, 1)
+			used := slices.Clone(x.used)
+			x.count(mv)
 			next[x.key(t.Next)] = mv
-			x.count(mv, -1)
+			x.used = used
 		case world.Refusal:
 			if x.Procs[t.Who].last.fault.Kind == interp.Failed {
 				faults[explore.OtherFault.String()] = true
@@ -305,17 +298,22 @@ func (x *comparison) moves(c *configuration) (next map[string]world.Move[string]
 }
 
 // count counts what a rule counts of a move.
-func (x *comparison) count(mv world.Move[string], by int64) {
+func (x *comparison) count(mv world.Move[string]) {
 	at := -1
+	x.used[mv.Who] = slices.Clone(x.used[mv.Who])
 	switch mv.Kind {
 	case world.MoveCommand:
 		c, _ := keeping{stepper{x.Procs[mv.Who]}}.command(mv.Message)
 		at = c.Count
 	case world.MoveExpire:
 		at = x.Procs[mv.Who].Timers[mv.Timer].Count
+	case world.MoveCome, world.MoveGo: // another program
+		for _, at := range x.counts[mv.Who] {
+			x.used[mv.Who][at] = 0
+		}
 	}
 	if at >= 0 {
-		x.used[mv.Who][at] += by
+		x.used[mv.Who][at]++
 	}
 }
 
@@ -502,6 +500,23 @@ var inline = func() (texts []string) {
 	} {
 		texts = append(texts, strings.Replace(patient, "HOW", how, 1))
 	}
+	for _, how := range []string{
+		"come: {a: 2}", "come: {a: 2, b: 1}", "come: {b: 1}\n    faults: {crash: {b: 1}, restart: {b: 1}}",
+		"come: {a: 2}\n    faults: {crash: {a: 1}, restart: {a: 1}, break: 1, return: 1}",
+		"come: {a: 2, b: 1}\n    faults: {crash: {b: 1}, restart: {b: 1}, atomic: true}",
+		"come: {a: 2}\n    faults: {partition: 1}", "come: {a: 2}\n    time: {beat: 5, delay: 2}",
+		"come: {a: 3}\n    channel: {capacity: 2, lossy: true}\n    faults: {break: 1, return: 1}",
+		"come: {a: 2}\n    environment: {off: {times: 1}, go: {times: 1}, t: {times: 1}}",
+		"come: {a: 2}\n    hostile: {b: malformed}", "come: {a: 2}\n    channel: {capacity: 2, full: wait}",
+	} {
+		ends := strings.Replace(linked, "shut: {", "shut: {final: true, ", 1)
+		texts = append(texts, strings.Replace(ends, "HOW", how, 1))
+		if !strings.Contains(how, "off:") && !strings.Contains(how, "break") {
+			ends = strings.NewReplacer("      awake: {A: defer", "      awake: {final: true, A: defer",
+				"s: {go: {when", "s: {final: true, go: {when").Replace(plain)
+			texts = append(texts, strings.Replace(ends, "HOW", how, 1))
+		}
+	}
 	for _, beside := range []string{
 		"{capacity: 2, order: any, lossy: true}", "{capacity: 1, full: lose, lossy: true, duplicates: true}",
 		"{capacity: 1, full: wait}", "{capacity: 2, order: any, full: lose}",
@@ -614,6 +629,21 @@ func TestPlantsAgainstWorld(t *testing.T) {
 		"a copy of what a partition takes is taken again": steps(func(s *explore.Step) { s.Once = false }),
 		"a partition takes nothing under way": steps(func(s *explore.Step) {
 			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteSwallow {
+				s.Fault = &explore.Fault{Kind: explore.OtherFault}
+			}
+		}),
+		"nobody hears that somebody comes": steps(func(s *explore.Step) {
+			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteCome {
+				s.Sends = nil
+			}
+		}),
+		"nobody hears that somebody goes": steps(func(s *explore.Step) {
+			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteGo {
+				s.Sends = nil
+			}
+		}),
+		"nobody goes": steps(func(s *explore.Step) {
+			if kind, ok := codec.SpecialNote(s.Note); ok && kind == codec.NoteGo {
 				s.Fault = &explore.Fault{Kind: explore.OtherFault}
 			}
 		}),

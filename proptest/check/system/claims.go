@@ -204,7 +204,9 @@ func (s *Machines) quiet() {
 func (s *Machines) resting(i int, b []byte) []int64 {
 	p := s.Procs[i]
 	l := p.Unpack(b)
-	if l.Get(p.AtDown) != 0 {
+	if s.Check.Quiet == nil && p.remains(l) {
+		return []int64{1, 1} // as where a command is possible
+	} else if l.Get(p.AtDown) != 0 {
 		return []int64{0, 1} // others may still send to it; that is dropped
 	}
 	moves := !l.Started || l.Get(p.atWaiting) != 0
@@ -212,6 +214,7 @@ func (s *Machines) resting(i int, b []byte) []int64 {
 		moves = moves || l.Value[t.slot] != 0
 	}
 	e := p.end(l)
+	moves = moves || world.Go(&s.Rules, i, e, l.Value, stepper{p}).What == world.Done
 	moves = moves || world.Due(&s.Rules, &e, l.Value, stepper{p}) >= 0 || s.Check.Quiet == nil && p.commanded(b)
 	t := []int64{0, 0}
 	if moves {

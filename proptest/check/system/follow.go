@@ -219,6 +219,10 @@ func (f *follower) means(mv *Move, note []byte, who int) bool {
 			return mv.Kind == world.MoveCrash
 		case codec.NoteRestart:
 			return mv.Kind == world.MoveRestart
+		case codec.NoteCome:
+			return mv.Kind == world.MoveCome
+		case codec.NoteGo:
+			return mv.Kind == world.MoveGo
 		case codec.NoteReturn:
 			return mv.Kind == world.MoveReturn && codec.NotePeer(note) == mv.Peer
 		case codec.NoteSilence:

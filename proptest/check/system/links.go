@@ -19,7 +19,7 @@ import (
 func (p *Process) layFaults() {
 	for _, at := range []*int{
 		&p.AtDown, &p.atWaiting, &p.atUp, &p.atAsked, &p.atBroken, &p.AtCutoff, &p.atTold, &p.atHeard,
-		&p.atCrashes, &p.atRestarts, &p.atReturns,
+		&p.AtAbsent, &p.atCrashes, &p.atRestarts, &p.atComes, &p.atReturns,
 	} {
 		*at = -1
 	}
@@ -32,13 +32,17 @@ func (p *Process) layFaults() {
 	i, f := p.Inst.Index, &p.sys.Rules.Faults
 	p.peers = p.sys.Rules.Peers(i)
 	crashes, restarts := i < len(f.Crash) && f.Crash[i] > 0, i < len(f.Restart) && f.Restart[i] > 0
-	place(&p.AtDown, crashes)
+	comes := p.Inst.Comes()
+	place(&p.AtDown, crashes || comes)
+	place(&p.AtAbsent, comes)
+	place(&p.atComes, comes)
 	place(&p.atCrashes, crashes && f.CrashAll == 0)
 	place(&p.atRestarts, restarts)
 	place(&p.atUp, p.peers != 0)
-	place(&p.atWaiting, world.End0[string](&p.sys.Rules, i).Waiting != 0)
+	waiting, _ := p.sys.Rules.Beginning(i)
+	place(&p.atWaiting, waiting != 0)
 	returns := p.peers != 0 && f.Return != 0
-	place(&p.atAsked, p.peers != 0 && restarts || returns)
+	place(&p.atAsked, p.peers != 0 && (restarts || comes) || returns)
 	place(&p.atBroken, returns)
 	place(&p.atReturns, p.atAsked >= 0)
 	place(&p.AtCutoff, f.Partition > 0)
@@ -62,10 +66,12 @@ func (p *Process) end(l codec.Local) end {
 	set := func(at int) uint64 { return uint64(l.Get(at)) }
 	count := func(at int) uint8 { return uint8(l.Get(at)) }
 	e := end{
-		Started: l.Started, Down: l.Get(p.AtDown) != 0, Held: l.Held, Left: make([]world.Left, len(p.Timers)),
+		Started: l.Started, Down: l.Get(p.AtDown) != 0, Absent: l.Get(p.AtAbsent) != 0,
+		Held: l.Held, Left: make([]world.Left, len(p.Timers)),
 		Waiting: set(p.atWaiting), Up: set(p.atUp), Asked: set(p.atAsked), Broken: set(p.atBroken),
 		Cutoff: set(p.AtCutoff), Told: set(p.atTold), Heard: set(p.atHeard),
-		Crashes: count(p.atCrashes), Restarts: count(p.atRestarts), Returns: set(p.atReturns),
+		Crashes: count(p.atCrashes), Restarts: count(p.atRestarts), Comes: count(p.atComes),
+		Returns: set(p.atReturns),
 	}
 	for i, t := range p.Timers {
 		switch {
@@ -91,17 +97,20 @@ func (p *Process) Shut(b []byte, peer int) bool {
 func (p *Process) put(l codec.Local, e end) codec.Local {
 	n := l.Own()
 	n.Started, n.Held = e.Started, e.Held
-	down := int64(0)
-	if e.Down {
-		down = 1
+	flag := func(at int, is bool) {
+		if n.Set(at, 0); is {
+			n.Set(at, 1)
+		}
 	}
-	n.Set(p.AtDown, down)
+	flag(p.AtDown, e.Down)
+	flag(p.AtAbsent, e.Absent)
 	n.Set(p.atWaiting, int64(e.Waiting))
 	n.Set(p.atUp, int64(e.Up))
 	n.Set(p.atAsked, int64(e.Asked))
 	n.Set(p.atBroken, int64(e.Broken))
 	n.Set(p.atCrashes, int64(e.Crashes))
 	n.Set(p.atRestarts, int64(e.Restarts))
+	n.Set(p.atComes, int64(e.Comes))
 	n.Set(p.atReturns, int64(e.Returns))
 	n.Set(p.AtCutoff, int64(e.Cutoff))
 	n.Set(p.atTold, int64(e.Told))
@@ -135,6 +144,54 @@ func (p *Process) faults(l codec.Local, emit func(explore.Step)) {
 		s.Sends, s.Spontaneous = p.sends(res.Sends), true
 		emit(s)
 	}
+	p.comings(l, e, emit)
+}
+
+// comings offers that somebody comes to an instance, or goes. Who comes is given each command as often as
+// the one before.
+func (p *Process) comings(l codec.Local, e end, emit func(explore.Step)) {
+	r, i := &p.sys.Rules, p.Inst.Index
+	if res := world.Come(r, i, e, l.Value, stepper{p}); res.What == world.Done {
+		n := p.anew(l, res.End)
+		n.Started = p.noStart
+		s := p.step(codec.NoteCome, p.after(n, res.Value))
+		s.Sends, s.Spontaneous = p.sends(res.Sends), true
+		emit(s)
+	}
+	if res := world.Go(r, i, e, l.Value, stepper{p}); res.What == world.Done {
+		s := p.step(codec.NoteGo, p.after(p.anew(l, res.End), res.Value))
+		s.Sends = p.sends(res.Sends)
+		emit(s)
+	}
+}
+
+// anew is put where nobody has been given a command yet.
+func (p *Process) anew(l codec.Local, e end) codec.Local {
+	n := p.put(l, e)
+	for _, at := range p.Counts() {
+		n.Used[at] = 0
+	}
+	return n
+}
+
+// Counts are the places in a local value of what the environment's rules count.
+func (p *Process) Counts() (places []int) {
+	for _, c := range p.Commands {
+		if c.Count >= 0 {
+			places = append(places, c.Count)
+		}
+	}
+	for _, t := range p.Timers {
+		if t.Count >= 0 {
+			places = append(places, t.Count)
+		}
+	}
+	return places
+}
+
+// remains reports whether somebody may still come to an instance at which nobody is.
+func (p *Process) remains(l codec.Local) bool {
+	return l.Get(p.AtDown) != 0 && p.Inst.Comes() && int(l.Get(p.atComes)) < p.Inst.Come
 }
 
 func (s *Machines) addParter() {

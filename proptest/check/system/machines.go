@@ -92,8 +92,8 @@ type Process struct {
 	label    int // of transition 0
 	specials int // label of the first step that is no event
 	// places in the local value of what links, faults and time need; -1: not needed
-	AtDown, atWaiting, atUp, atAsked, atBroken, AtCutoff, atTold, atHeard int
-	atCrashes, atRestarts, atReturns, atLeft                              int
+	AtDown, AtAbsent, atWaiting, atUp, atAsked, atBroken, AtCutoff, atTold, atHeard int
+	atCrashes, atRestarts, atComes, atReturns, atLeft                               int
 
 	peers      uint64 // instances to which there is a link
 	settled    []int  // channels of which it is settled whether a crash is told there, see told

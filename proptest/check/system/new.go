@@ -66,7 +66,7 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 func (s *Machines) channels() {
 	kinds := func(msg []byte) uint8 { return uint8(min(codec.MessageIndex(msg)+1, int(explore.Everything)-1)) }
 	var free func([]byte) bool
-	if len(s.Rules.Links) > 0 || s.Check.Faults != nil {
+	if len(s.Rules.Links) > 0 || s.Check.Faults != nil || s.Check.HasComers() {
 		free = func(msg []byte) bool { return codec.MessageIndex(msg) >= len(s.Protocol.Messages) }
 	}
 	for _, ch := range s.Rules.Channels {

@@ -11,12 +11,12 @@ import (
 
 // Deaf reports whether the machine takes no message at a local value: before its start.
 func (p *Process) Deaf(b []byte) bool {
-	return p.sys.Check.Faults == nil && p.sys.Check.Time == nil && !p.Unpack(b).Started
+	return p.sys.Check.Faults == nil && !p.Inst.Comes() && p.sys.Check.Time == nil && !p.Unpack(b).Started
 }
 
 // private marks the channels into which only one machine sends and at whose length no step looks.
 func (s *Machines) private() {
-	if s.Check.Faults != nil || s.Check.Time != nil ||
+	if s.Check.Faults != nil || s.Check.Time != nil || s.Check.HasComers() ||
 		slices.ContainsFunc(s.Check.Channels(), func(c model.Channel) bool { return c.Full == model.FullLose }) {
 		return
 	}

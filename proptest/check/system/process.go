@@ -18,7 +18,7 @@ import (
 
 func (p *Process) Init() []byte {
 	e := world.End0[string](&p.sys.Rules, p.Inst.Index)
-	e.Started = p.noStart
+	e.Started = p.noStart && !e.Down
 	return p.after(p.put(codec.Local{Used: make([]int64, p.bounded)}, e), p.Initial)
 }
 
@@ -325,6 +325,9 @@ func (p stepper) Crashed(before, v interp.Value) interp.Value {
 	}
 	return w
 }
+
+// New implements [world.Comer].
+func (p stepper) New() interp.Value { return slices.Clone(p.Initial) }
 
 // Restarted implements [world.Crasher]: what is kept stays.
 func (p stepper) Restarted(old interp.Value) interp.Value {

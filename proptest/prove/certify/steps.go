@@ -110,6 +110,8 @@ func Beyond(c *model.Check) string {
 	switch {
 	case c.Faults != nil:
 		return "proofs are not made for a check with faults"
+	case c.HasComers():
+		return "proofs are not made for a check in which parties come and go"
 	case c.Time != nil:
 		return "proofs are not made for a check that counts time"
 	case c.Several():
