@@ -412,3 +412,48 @@ checks:
 		}
 	}
 }
+
+// coming is a protocol of a counter and of clients that say when they come and are told how many have.
+const coming = `protocol: coming
+messages: {HELLO: , COUNT: {fields: {n: 0..1}}}
+channel: {capacity: 1, full: lose}
+parties: 4
+roles:
+  client:
+    vars: {seen: 0..1}
+    commands: {greet: }
+    initial: new
+    states:
+      new: {greet: {send: HELLO, to: all, goto: waiting}, COUNT: ignore, HELLO: ignore}
+      waiting: {COUNT: {set: {seen: n}, goto: over}, HELLO: ignore}
+      over: {final: true, COUNT: ignore, HELLO: ignore}
+  counter:
+    vars: {n: 0..1}
+    initial: up
+    states:
+      up: {HELLO: {set: {n: (n + 1) % 2}, send: "COUNT{n}", to: all}, COUNT: ignore}
+checks:
+  main:
+    instances: {a: client, b: client, k: counter}
+    come: COME
+    quiet: "true"
+    claims:
+      seen: {always: "a.seen <= k.n && b.seen <= k.n || k.n == 0", why: nobody sees more than there is}
+      over: {sometimes: a.over && b.over, why: both end}
+`
+
+// TestComersAlike: instances to which equally many come are interchangeable, others are not; a search that makes
+// use of that finds the same.
+func TestComersAlike(t *testing.T) {
+	for come, alike := range map[string]bool{"{a: 2, b: 2}": true, "{a: 1, b: 1}": true, "{a: 2, b: 1}": false,
+		"{a: 1}": false} {
+		s := suiteSystem(t, strings.Replace(coming, "COME", come, 1))
+		n := agrees(t, s, 20_000)
+		switch {
+		case n == nil:
+			t.Errorf("come %s: too many configurations", come)
+		case (n["symmetry"] > 0) != alike || alike && n["symmetry"] >= n["none"]:
+			t.Errorf("come %s: %v", come, n)
+		}
+	}
+}
