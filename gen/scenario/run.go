@@ -267,7 +267,8 @@ func (w *world) onChannel(s *run.Step, times int, f func(channel int) error) err
 			return errors.New(w.underWay(s))
 		}
 		if w.now.Queues[k][0].News == between.Ask {
-			return fmt.Errorf("%s has begun, and its link comes up first: say `%s up from %[1]s`", w.name(from), w.name(to))
+			return fmt.Errorf("%s has begun, and its link comes up first: say `%s up from %[1]s`",
+				w.name(from), w.name(to))
 		}
 		if w.now.Queues[k][0].News != between.NoNews {
 			return fmt.Errorf("%s has closed its link, and no message follows: say `%s lost`", w.name(from), w.name(to))
