@@ -38,8 +38,9 @@ type Host[R fsm.Runner, M any] struct {
 	buf      []byte // what is received into
 	confirm  func(peer int)
 	inlet    *inlet // nil for a link that carries frames
-	reliable bool   // what is sent arrives, or the peer is lost
-	full     bool   // a frame of the session in the core found the send queue full
+	beside   besides
+	reliable bool // what is sent arrives, or the peer is lost
+	full     bool // a frame of the session in the core found the send queue full
 	dirty    bool
 	expiring bool // a session whose deadline has come is in the core
 	mailbox  chan hosted[R]
@@ -65,10 +66,11 @@ type session[R fsm.Runner, M any] struct {
 	intake intake
 }
 
-// hosted is a command for the machine of a peer.
+// hosted is a command for the machine of a peer, or what a link beside has brought.
 type hosted[R fsm.Runner] struct {
 	peer int
 	cmd  func(R) fsm.Result
+	brought
 }
 
 // NewHost returns a host for a link with several peers, which belongs to it
@@ -79,7 +81,8 @@ type hosted[R fsm.Runner] struct {
 //
 // Handlers in o are called as by a Driver; Peer says whose machine it is. Options.Trace is not
 // used, see Record; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link
-// that is too weak.
+// that is too weak. Of a protocol with several channels the link is that of Info().Channels[Info().News], with which
+// peers come and go; the others, which must be such that lose messages, get theirs by Beside.
 func NewHost[R fsm.Runner, M any](
 	r R, at func(R) *M, fresh func(peer int) M, link transport.Link, o Options[R],
 ) (*Host[R, M], error) {
@@ -88,12 +91,14 @@ func NewHost[R fsm.Runner, M any](
 	p := link.Properties()
 	one := p
 	one.Peers = 0 // each machine has one, so their number is no matter
-	if len(r.Info().Channels) > 0 {
-		link.Abort()
-		return nil, fmt.Errorf("a host has one link, and %s has several channels: give its links to a Driver",
-			r.Info().Protocol)
+	for k, ch := range r.Info().Channels {
+		if k != r.Info().News && ch.Reliable {
+			link.Abort()
+			return nil, fmt.Errorf("a host takes one channel that loses nothing, and %s has another one, %q: "+
+				"give its links to a Driver", r.Info().Protocol, ch.Name)
+		}
 	}
-	if err := suits(r.Info(), 0, 0, one); err != nil {
+	if err := suits(r.Info(), 0, r.Info().News, one); err != nil {
 		link.Abort()
 		return nil, err
 	}
@@ -137,7 +142,7 @@ func (h *Host[R, M]) Post(peer int, f func(R) fsm.Result) error {
 	default:
 	}
 	select {
-	case h.mailbox <- hosted[R]{peer, f}:
+	case h.mailbox <- hosted[R]{peer: peer, cmd: f}:
 		h.link.Interrupt(longAgo)
 		return nil
 	default:
@@ -169,17 +174,23 @@ func (h *Host[R, M]) Run(ctx context.Context) error {
 		return ErrRunning
 	}
 	defer context.AfterFunc(ctx, h.Stop)()
+	defer h.endBeside()
 	defer h.link.Close()
 	defer close(h.done)
 	defer h.publish()
 	defer h.endRecords()
 	h.epoch = time.Now()
+	h.beginBeside()
 	for armed, clear := noTime, false; !h.stopping.Load(); {
 		now := time.Since(h.epoch)
 		h.expire(now)
 		for n := len(h.mailbox); n > 0; n-- {
 			h.command(<-h.mailbox)
 		}
+		if h.beside.lost != nil {
+			return h.beside.lost
+		}
+		h.flushBeside()
 		if h.dirty {
 			h.dirty = false
 			h.link.Flush() // what a link without promises does not take is lost
@@ -256,6 +267,7 @@ func (h *Host[R, M]) enter(s *session[R, M]) {
 	h.current, h.full = s, false
 	*h.at(h.r) = s.machine
 	h.core.timers, h.core.held.list = s.timers, s.held
+	h.core.on = h.core.info.News
 	h.core.recordWith(s.record)
 }
 
@@ -304,6 +316,7 @@ func (h *Host[R, M]) schedule(s *session[R, M]) {
 
 func (h *Host[R, M]) forget(s *session[R, M]) {
 	h.due.set(s, noTime)
+	h.forgetBeside(s.peer)
 	if h.inlet != nil {
 		h.inlet.release(&s.intake)
 	}
@@ -359,6 +372,10 @@ func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 }
 
 func (h *Host[R, M]) command(c hosted[R]) {
+	if c.by != nil {
+		h.arrivedBeside(c.brought)
+		return
+	}
 	if c.peer < 0 || c.peer >= len(h.sessions) || h.sessions[c.peer] == nil {
 		return
 	}

@@ -238,7 +238,7 @@ func idleMachines(tb testing.TB, count int, o Options[*pingpong.Runner]) (h *pin
 	runtime.ReadMemStats(&before)
 	for n := range count {
 		h.arrived(0, transport.Arrival{Kind: transport.PeerUp, Peer: n})
-		h.command(hosted[*pingpong.Runner]{n, func(r *pingpong.Runner) fsm.Result { return r.Ping(1) }})
+		h.command(hosted[*pingpong.Runner]{peer: n, cmd: func(r *pingpong.Runner) fsm.Result { return r.Ping(1) }})
 	}
 	runtime.GC()
 	runtime.ReadMemStats(&after)
