@@ -34,7 +34,7 @@ func JSON(p *model.Protocol) ([]byte, error) {
 		if p.Several() {
 			x.Channel = p.Channels()[m.Channel].Name
 		}
-		if p.Wire != nil && !p.Wire.Lines {
+		if w := p.WireOf(m); w != nil && !w.Lines {
 			x.ID = &m.ID
 		}
 		doc.Messages = append(doc.Messages, x)

@@ -11,6 +11,7 @@ import (
 // error's Problem is not 0 and dst is returned as it was. Slots must be within the fields'
 // types. p.Wire must not be nil.
 func AppendFrame(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message, slots []int64) ([]byte, wire.Error) {
+	p = p.Over(msg.Channel)
 	if p.Wire.Lines {
 		return appendLine(p, strs, dst, msg, slots)
 	}

@@ -8,6 +8,8 @@ import (
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if
 // b is too short to tell, or an error (Problem is not 0) if no valid frame can
 // start so. If the header has no length a frame is whatever b holds. p.Wire must not be nil.
+// Of a protocol with several channels p is that of the channel, as [model.Protocol.Over] gives it; all that reads takes
+// it so.
 //
 // It does not know who receives the frame. If that matters, see [FrameSizeTo].
 func FrameSize(p *model.Protocol, b []byte) (int, wire.Error) { return FrameSizeTo(p, b, "") }

@@ -36,8 +36,10 @@ type Protocol struct {
 	// Channel is the channel of messages that name none, Beside are the others of a protocol with several.
 	Channel Channel
 	Beside  []Channel
-	Wire    *Wire // nil if the specification has no wire format
-	Checks  []*Check
+	// Wire is how frames are written; nil if the specification does not say. Of several channels it is that of
+	// those that have none of their own, see Over.
+	Wire   *Wire
+	Checks []*Check
 	// Parties is how many instances take part at most: peers are numbered from 0 to Parties - 1.
 	// Of a model that is specialised for a check it is how many the check has.
 	Parties int
@@ -109,6 +111,34 @@ func (p *Protocol) Channels() []Channel { return append([]Channel{p.Channel}, p.
 // Several reports whether the protocol has more than one channel.
 func (p *Protocol) Several() bool { return len(p.Beside) > 0 }
 
+// Over returns the protocol as one channel of several has it: with that channel's messages and wire alone. What is
+// read from the channel is read by it. Of a protocol with one channel it is the protocol. The messages keep their
+// Index.
+func (p *Protocol) Over(channel int) *Protocol {
+	if !p.Several() {
+		return p
+	}
+	c := *p
+	c.Channel, c.Beside, c.Messages = p.Channels()[channel], nil, nil
+	if c.Channel.Wire != nil {
+		c.Wire = c.Channel.Wire
+	}
+	for _, m := range p.Messages {
+		if m.Channel == channel {
+			c.Messages = append(c.Messages, m)
+		}
+	}
+	return &c
+}
+
+// WireOf returns how the frames of a message are written; nil if the specification does not say.
+func (p *Protocol) WireOf(m *Message) *Wire {
+	if p.Several() && p.Channels()[m.Channel].Wire != nil {
+		return p.Channels()[m.Channel].Wire
+	}
+	return p.Wire
+}
+
 // News is the place in Channels of the channel with which links come and go: the first that keeps order and loses
 // and copies nothing, or the first of all.
 func (p *Protocol) News() int {
@@ -141,7 +171,9 @@ type Channel struct {
 	Duplicates bool   // may deliver a message more than once
 	Capacity   int    // messages per direction
 	Full       Full   // what a send into a full channel does
-	Span       diag.Span
+	// Wire is how the frames of one of several channels are written; nil if as the protocol says.
+	Wire *Wire
+	Span diag.Span
 }
 
 // Full is what a send into a full channel does.

@@ -72,6 +72,7 @@ var keyDocs = map[string]string{
 	"cut":                   "Longer texts are cut at the type's bound instead of being an error.",
 	"a wire item's form/to": "Zeros up to a multiple of so many bytes.",
 	"the channel/order":     "`fifo`: messages arrive in the order sent; `any`: in any order.",
+	"the channel/wire":      "How this channel's frames are written; without it, as the protocol's `wire` says.",
 	"lossy":                 "Messages may be lost.", "duplicates": "Messages may arrive more than once.",
 	"capacity": "Messages under way in each direction; a send into a full channel is the fault `overflow`.",
 	"header":   "The items of every frame's header; `length` and `type` are filled in.",

@@ -66,6 +66,13 @@ func init() {
 	initStatements()
 	initRole()
 	initChecks()
+	wire := &shape{what: "the wire format", keys: []key{
+		{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
+		{"lines", &shape{what: "the end of a line", scalar: oneOf("lf")}},
+		{"charset", &shape{what: "the bytes of a line", scalar: oneOf("ascii", "any")}},
+		{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
+		{"selfDelimiting", &shape{what: "selfDelimiting", scalar: boolScalar}},
+		{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}
 	channel := &shape{what: "the channel", keys: []key{
 		{"order", &shape{what: "the order", scalar: oneOf("fifo", "any")}},
 		{"lossy", &shape{what: "lossy", scalar: boolScalar}},
@@ -74,6 +81,8 @@ func init() {
 			scalar: oneOf("fault", "lose", "wait")}}, {"doc", docShape},
 	}}
 	channels := named("channels", channel)
+	own := *channel
+	own.keys = append(slices.Clone(channel.keys), key{"wire", wire})
 	imports := named("imports", text("a path"))
 	imports.textHint = "each has a name: {name: TEXT}"
 	specShape = shape{what: "a specification", merge: true, keys: []key{
@@ -89,14 +98,8 @@ func init() {
 			{"channel", text("a channel")},
 			{"line", text("a line")}, {"header", &shape{what: "numbers in the header", open: exprShape}}}})},
 		{"channel", channel},
-		{"channels", channels},
-		{"wire", &shape{what: "the wire format", keys: []key{
-			{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
-			{"lines", &shape{what: "the end of a line", scalar: oneOf("lf")}},
-			{"charset", &shape{what: "the bytes of a line", scalar: oneOf("ascii", "any")}},
-			{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
-			{"selfDelimiting", &shape{what: "selfDelimiting", scalar: boolScalar}},
-			{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}},
+		{"channels", named("channels", &own)},
+		{"wire", wire},
 		{"parties", &shape{what: "how many instances take part", scalar: anyScalar,
 			listHint: "it is a number: `parties: 2`; a check names them under `instances`"}},
 		{"tick", &shape{what: "the length of a tick", scalar: duration}},

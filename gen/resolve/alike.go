@@ -14,15 +14,16 @@ import (
 // alike reports messages that the same bytes can be.
 func (r *resolver) alike(list []wire.Alike) {
 	for _, x := range list {
+		p := r.Protocol.Over(x.A.Channel)
 		why := "the header has no `type`"
-		if r.Protocol.Wire.Self {
+		if p.Wire.Self {
 			why = "no byte at the beginning tells them apart"
 		}
-		if r.Protocol.Wire.TypeNumber() != nil {
+		if p.Wire.TypeNumber() != nil {
 			why = fmt.Sprintf("both have the id %d", x.A.ID)
 		}
 		hint := "nothing at a known place tells them apart"
-		if b := example(r.Protocol, x); b != nil {
+		if b := example(p, x); b != nil {
 			hint = fmt.Sprintf("% x is both", b)
 		}
 		r.Errorf("FSM071", x.B.Span, "a frame can be %s as well as %s: %s", diag.Quote(x.A.Name),

@@ -17,12 +17,12 @@ import (
 // resolver resolves the templates of all messages.
 type resolver struct{ *types.Table }
 
-// Refuse reports templates in a protocol of binary frames.
-func Refuse(r *types.Table, n *ast.Node) {
+// Refuse reports templates of messages that are binary frames, as n says.
+func Refuse(r *types.Table, n *ast.Node, messages []*model.Message) {
 	if e := n.Entry("charset"); e != nil {
 		r.Errorf("FSM077", e.Key.Span(), "`charset` is for protocols of lines").With("add `lines: lf`")
 	}
-	for _, m := range r.Protocol.Messages {
+	for _, m := range messages {
 		if e := r.Root.Get("messages").Get(m.Name).Entry("line"); e != nil {
 			r.Errorf("FSM077", e.Key.Span(), "`line` is for protocols of lines").
 				With("add `lines: lf` under `wire`")
@@ -30,8 +30,8 @@ func Refuse(r *types.Table, n *ast.Node) {
 	}
 }
 
-// Resolve resolves the templates of a protocol of lines.
-func Resolve(t *types.Table, w *model.Wire, n *ast.Node) {
+// Resolve resolves the templates of messages that are lines, as n says.
+func Resolve(t *types.Table, w *model.Wire, n *ast.Node, messages []*model.Message) {
 	r := &resolver{t}
 	w.Lines, w.ASCII = true, pass.TextOf(n, "charset") == "ascii"
 	for _, k := range []string{"header", "order", "surplus", "selfDelimiting"} {
@@ -40,7 +40,7 @@ func Resolve(t *types.Table, w *model.Wire, n *ast.Node) {
 				diag.Quote(k))
 		}
 	}
-	for _, m := range r.Protocol.Messages {
+	for _, m := range messages {
 		decl := r.Root.Get("messages").Get(m.Name)
 		for _, k := range []string{"wire", "id", "from"} {
 			if e := decl.Entry(k); e != nil {
@@ -57,8 +57,8 @@ func Resolve(t *types.Table, w *model.Wire, n *ast.Node) {
 			r.template(w, m, line)
 		}
 	}
-	for i, m := range r.Protocol.Messages {
-		r.overlap(m, r.Protocol.Messages[:i])
+	for i, m := range messages {
+		r.overlap(m, messages[:i])
 	}
 }
 
@@ -307,13 +307,13 @@ func (r *resolver) linePath(m *model.Message, text string, n *ast.Node, at int) 
 	return p, true
 }
 
-// overlap reports an earlier template that matches some line of this one.
+// overlap reports an earlier template of the same channel that matches some line of this one.
 func (r *resolver) overlap(m *model.Message, earlier []*model.Message) {
 	if m.Line == nil || m.CatchAll() {
 		return
 	}
 	for _, e := range earlier {
-		if e.Line != nil && meet(flat(e), flat(m)) {
+		if e.Line != nil && e.Channel == m.Channel && meet(flat(e), flat(m)) {
 			r.Errorf("FSM077", m.Span, "some lines are both %s and %s", diag.Quote(e.Name),
 				diag.Quote(m.Name)).See(e.Span, "the other one").
 				With("only a template that is a single text may take what others leave, and it comes last")

@@ -30,19 +30,19 @@ type Alike struct {
 	Fixed map[int]byte
 }
 
-// alike lists messages that the header does not tell from each other, nor anything else at known places.
-// header is the greatest size of the header.
-func (r *resolver) alike(w *model.Wire, header int) (out []Alike) {
+// alike lists messages of one channel that the header does not tell from each other, nor anything else at known
+// places. header is the greatest size of the header.
+func (r *resolver) alike(w *model.Wire, header int, messages []*model.Message) (out []Alike) {
 	p := *r.Protocol
-	p.Wire = w
-	for i, m := range p.Messages {
+	p.Wire, p.Messages = w, messages
+	for _, m := range p.Messages {
 		for _, o := range p.Alike(m) {
-			if o.Index > i && (hasAddress(m.Layout) || hasAddress(o.Layout)) {
+			if o.Index > m.Index && (hasAddress(m.Layout) || hasAddress(o.Layout)) {
 				r.Errorf("FSM071", o.Span, "addresses are found by the number of a message, which does not tell %s "+
 					"from %s", diag.Quote(o.Name), diag.Quote(m.Name)).See(m.Span, "the other one")
 				continue
 			}
-			if o.Index <= i || r.IsBroken(m.Span) || r.IsBroken(o.Span) || r.bad[m] || r.bad[o] ||
+			if o.Index <= m.Index || r.IsBroken(m.Span) || r.IsBroken(o.Span) || r.bad[m] || r.bad[o] ||
 				!r.bothReach(m, o) || apart.Messages(m, o, w, header) {
 				continue
 			}

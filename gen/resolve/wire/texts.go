@@ -14,7 +14,7 @@ import (
 // their last item does.
 
 // noOther reports what a frame that ends where its last item does cannot have beside.
-func (r *resolver) noOther(w *model.Wire, n *ast.Node) {
+func (r *resolver) noOther(w *model.Wire, n *ast.Node, messages []*model.Message) {
 	if !w.Self {
 		return
 	}
@@ -26,7 +26,7 @@ func (r *resolver) noOther(w *model.Wire, n *ast.Node) {
 		r.Errorf("FSM074", e.Key.Span(), "a frame that ends where its last item does has no surplus: what follows is "+
 			"the next frame")
 	}
-	for _, m := range r.Protocol.Messages {
+	for _, m := range messages {
 		if e := r.Root.Get("messages").Get(m.Name).Entry("id"); e != nil {
 			r.Errorf("FSM074", e.Key.Span(), "without a header there is no place for an `id`").
 				With("begin the message with a constant: `- const: {text: …}`")

@@ -4,7 +4,9 @@ package wire
 
 import (
 	"fmt"
+	"slices"
 
+	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/lines"
@@ -13,38 +15,94 @@ import (
 )
 
 // Resolve resolves how messages are written as frames or lines. It returns those that nothing tells apart.
-func Resolve(t *types.Table) []Alike { return (&resolver{t, map[*model.Message]bool{}}).wire() }
+func Resolve(t *types.Table) []Alike { return (&resolver{t, map[*model.Message]bool{}}).wires() }
 
-func (r *resolver) wire() (alike []Alike) {
-	n := r.Root.Get("wire")
-	if n == nil {
-		for _, m := range r.Protocol.Messages {
-			decl := r.Root.Get("messages").Get(m.Name)
-			for _, k := range []string{"wire", "id"} {
-				if e := decl.Entry(k); e != nil {
-					r.Errorf("FSM070", e.Key.Span(),
-						"%s means nothing without a `wire` section at the top", diag.Quote(k))
-				}
+// wires resolves each `wire`, the protocol's and those of channels, with the messages that it is for.
+func (r *resolver) wires() (alike []Alike) {
+	p := r.Protocol
+	whole, kept := r.Root.Entry("wire"), 0
+	for k, ch := range p.Channels() {
+		own := r.Root.Get("channels").Get(ch.Name).Entry("wire")
+		if own == nil {
+			kept++
+			continue
+		}
+		w, more := r.wire(*own, []int{k})
+		alike = append(alike, more...)
+		if k == 0 {
+			p.Channel.Wire = w
+		} else {
+			p.Beside[k-1].Wire = w
+		}
+		if whole == nil && p.Wire == nil {
+			p.Wire = w
+		}
+	}
+	switch {
+	case whole != nil && kept == 0:
+		r.Errorf("FSM070", whole.Key.Span(), "every channel has a `wire` of its own, so this one is of none").
+			With("leave it out, or take out that of the channels that are to be written so")
+	case whole != nil:
+		var of []int
+		for k, ch := range p.Channels() {
+			if ch.Wire == nil {
+				of = append(of, k)
 			}
 		}
-		return nil
+		w, more := r.wire(*whole, of)
+		p.Wire, alike = w, append(alike, more...)
+	default:
+		r.unwritten()
 	}
-	w := &model.Wire{Surplus: pass.TextOf(n, "surplus") == "skip", Span: n.Span()}
+	return alike
+}
+
+// unwritten reports channels without a wire beside others that have one, and what means nothing without a wire.
+func (r *resolver) unwritten() {
+	p := r.Protocol
+	for _, ch := range p.Channels() {
+		if ch.Wire == nil && p.Wire != nil {
+			r.Errorf("FSM070", ch.Span, "the channel %s has no `wire`, and others have one", diag.Quote(ch.Name)).
+				With("give it one, or the protocol a `wire` at the top, for all channels without one of their own")
+		}
+	}
+	if p.Wire != nil {
+		return
+	}
+	for _, m := range p.Messages {
+		decl := r.Root.Get("messages").Get(m.Name)
+		for _, k := range []string{"wire", "id"} {
+			if e := decl.Entry(k); e != nil {
+				r.Errorf("FSM070", e.Key.Span(),
+					"%s means nothing without a `wire` section at the top", diag.Quote(k))
+			}
+		}
+	}
+}
+
+// wire resolves one format, of the messages of some channels.
+func (r *resolver) wire(e ast.Entry, channels []int) (w *model.Wire, alike []Alike) {
+	n := e.Value
+	var messages []*model.Message
+	for _, m := range r.Protocol.Messages {
+		if slices.Contains(channels, m.Channel) {
+			messages = append(messages, m)
+		}
+	}
+	w = &model.Wire{Surplus: pass.TextOf(n, "surplus") == "skip", Span: n.Span()}
 	little := pass.TextOf(n, "order") == "little"
 	if m := n.Get("max"); m == nil {
-		r.Errorf("FSM009", r.Root.Entry("wire").Key.Span(),
-			"`wire` has no `max`, the largest frame in bytes")
+		r.Errorf("FSM009", e.Key.Span(), "`wire` has no `max`, the largest frame in bytes")
 	} else if v, ok := r.ConstIn(m, 1, 1<<24, "the largest frame"); ok {
 		w.Max = int(v)
 	}
 	if n.Get("lines") != nil {
-		lines.Resolve(r.Table, w, n)
-		r.Protocol.Wire = w
-		return nil
+		lines.Resolve(r.Table, w, n, messages)
+		return w, nil
 	}
-	lines.Refuse(r.Table, n)
+	lines.Refuse(r.Table, n, messages)
 	w.Self = pass.IsTrue(n.Get("selfDelimiting"))
-	r.noOther(w, n)
+	r.noOther(w, n, messages)
 	hw := newWriter(r, little, "the header", nil)
 	hw.header = true
 	before := r.Len()
@@ -55,14 +113,25 @@ func (r *resolver) wire() (alike []Alike) {
 		it.Less = w.HeaderLen
 	}
 	typ := r.checkHeader(w)
-	for _, m := range r.Protocol.Messages {
+	for _, m := range messages {
 		r.messageWire(m, w, typ, hw, little)
 	}
-	if fine {
-		alike = r.alike(w, int(hw.max))
+	for _, k := range channels {
+		if fine {
+			alike = append(alike, r.alike(w, int(hw.max), of(messages, k))...)
+		}
 	}
-	r.Protocol.Wire = w
-	return alike
+	return w, alike
+}
+
+// of returns the messages of a channel.
+func of(messages []*model.Message, channel int) (out []*model.Message) {
+	for _, m := range messages {
+		if m.Channel == channel {
+			out = append(out, m)
+		}
+	}
+	return out
 }
 
 // checkHeader checks the items of the header and returns the one for the type, or nil.

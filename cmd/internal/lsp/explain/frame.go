@@ -21,13 +21,14 @@ type layouter struct {
 // layout describes a message's frame with byte offsets, or its line. It returns "" if the protocol
 // has no wire format.
 func layout(p *model.Protocol, m *model.Message) string {
-	switch {
-	case p.Wire == nil:
+	switch w := p.WireOf(m); {
+	case w == nil:
 		return ""
-	case p.Wire.Lines:
+	case w.Lines:
 		return lineLayout(m)
+	default:
+		return layOut(w, m).b.String()
 	}
-	return layOut(p, m).b.String()
 }
 
 // lineLayout is a line as the specification writes it.
@@ -48,10 +49,10 @@ func lineLayout(m *model.Message) string {
 	return fmt.Sprintf("\nline of %s, its end included\n\n`%s`\n", length(m), b.String())
 }
 
-func layOut(p *model.Protocol, m *model.Message) *layouter {
+func layOut(w *model.Wire, m *model.Message) *layouter {
 	l := &layouter{}
 	fmt.Fprintf(&l.b, "\nframe of %s\n\n| offset | bytes | |\n|---|---|---|\n", length(m))
-	l.items(p.Wire.Header, m)
+	l.items(w.Header, m)
 	l.items(m.Layout, m)
 	return l
 }

@@ -26,7 +26,7 @@ func TestLayoutAddsUp(t *testing.T) {
 			if p.Wire == nil || p.Wire.Lines {
 				continue
 			}
-			l := layOut(p, m)
+			l := layOut(p.Wire, m)
 			all += l.b.String()
 			switch {
 			case l.varies && l.at > m.MaxLen:
