@@ -77,10 +77,11 @@ func (g *gen) info(f *jen.File, r *types.Machine) {
 // channels composes what tells the channels of a protocol with several.
 func (g *gen) channels(news int) []gotree.Elem {
 	var list, of []gotree.Expr
-	for _, c := range g.P.Channels() {
+	for k, c := range g.P.Channels() {
 		list = append(list, gotree.Composite{Elems: []gotree.Elem{gotree.Field("Name", gotree.Str(c.Name)),
 			gotree.Field("Ordered", flag(c.Ordered)), gotree.Field("Reliable", flag(!c.Lossy)),
-			gotree.Field("Duplicates", flag(c.Duplicates))}})
+			gotree.Field("Duplicates", flag(c.Duplicates)),
+			gotree.Field("MaxFrame", gotree.X(g.OfChannel("maxFrame", k)))}})
 	}
 	for _, m := range g.P.Messages {
 		of = append(of, gotree.Int(m.Channel))

@@ -18,7 +18,7 @@ import (
 var runnerMethods = []string{
 	"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Command", "Frame", "FrameSize", "Stream",
 	"Effects", "Effect", "Fired", "Refusal", "State", "Machine", "Step", "Event", "Message", "Report",
-	"AppendFrame", "FrameOn", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
+	"AppendFrame", "FrameOn", "FrameSizeOn", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
 }
 
 // runnerFile composes the file that implements fsm.Runner for a role.
@@ -46,7 +46,7 @@ func (g *gen) runnerFile(r *types.Machine) *jen.File {
 	funcs(f, g.commandText(r))
 	funcs(f, g.eventMethods(r))
 	if g.P.Several() && firstMessage(r) != "" {
-		funcs(f, []*gotree.Func{g.frameOn(r)})
+		funcs(f, g.onChannels(r))
 	}
 	funcs(f, g.effectAccess(r))
 	funcs(f, g.renderMethods(r))
@@ -210,9 +210,9 @@ func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 		g.timeout(r),
 		g.frameMethod(r),
 		method(r, "FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return $2 }",
-			g.frameSize(r, gotree.X("b"))),
+			g.frameSize(r, gotree.X("b"), g.P.News())),
 		// Written for each role, because only the methods of a known type are called directly and inlined.
-		method(r, "Stream implements fsm.Streamer.", streamMethod, g.frameSize(r, gotree.X("in[s.Bytes:]"))),
+		method(r, "Stream implements fsm.Streamer.", streamMethod, g.frameSize(r, gotree.X("in[s.Bytes:]"), g.P.News())),
 	}
 }
 
@@ -246,29 +246,39 @@ func (g *gen) timeout(r *types.Machine) *gotree.Func {
 }`, name, len(r.Alarms), set, first, r.Kind)
 }
 
-// decode composes the call that decodes a frame.
-func (g *gen) decode(r *types.Machine) gotree.Expr {
-	if g.P.Directed() {
-		return gotree.X("DecodeMessageTo($1, frame, &r.event.Message)", gotree.Str(r.M.Name))
+// decode composes the decoding of a frame of a channel that the role receives.
+func (g *gen) decode(r *types.Machine, channel int) gotree.Expr {
+	if g.P.Over(channel).Directed() {
+		return gotree.X("$2($1, frame, &r.event.Message)", gotree.Str(r.M.Name), g.OfChannel("DecodeMessageTo", channel))
 	}
-	return gotree.X("DecodeMessage(frame, &r.event.Message)")
+	return gotree.X("$1(frame, &r.event.Message)", g.OfChannel("DecodeMessage", channel))
 }
 
-// frameOn composes Channeled.FrameOn: as Runner.Frame, and the message has to be of that channel.
-func (g *gen) frameOn(r *types.Machine) *gotree.Func {
-	const doc = "FrameOn implements fsm.Channeled. The frame is decoded in place and not kept."
-	return method(r, doc, `FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
-	if err := $4; err != nil {
-		r.effects.reset(from)
-		return refused(fsm.NoTransition), err
+// onChannels composes the methods of Channeled, which do as those of Runner with a frame of one channel.
+func (g *gen) onChannels(r *types.Machine) []*gotree.Func {
+	decode, size := &gotree.Switch{Tag: gotree.X("channel")}, &gotree.Switch{Tag: gotree.X("channel")}
+	for k := range g.P.Channels() {
+		at := []gotree.Expr{gotree.Int(k)}
+		decode.Cases = append(decode.Cases, &gotree.Case{List: at, Body: gotree.S("err = $1", g.decode(r, k))})
+		size.Cases = append(size.Cases, &gotree.Case{List: at, Body: gotree.S("return $1", g.frameSize(r, gotree.X("b"), k))})
 	}
-	if err := $5.On(int(r.event.Message.Kind), channel); err != nil {
+	return []*gotree.Func{
+		method(r, "FrameSizeOn implements fsm.Channeled.", `FrameSizeOn(channel int, b []byte) (int, error) {
+	$2
+	return 0, wire.Error{Problem: wire.UnknownType}
+}`, gotree.Stmt(size)),
+		method(r, "FrameOn implements fsm.Channeled. The frame is decoded in place and not kept.",
+			`FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
+	var err error = wire.Error{Problem: wire.UnknownType}
+	$4
+	if err != nil {
 		r.effects.reset(from)
 		return refused(fsm.NoTransition), err
 	}
 	r.event.Kind, r.event.From = $2+$3(r.event.Message.Kind), from
 	return r.Machine.Step(&r.event, &r.effects), nil
-}`, firstMessage(r), r.Kind, g.decode(r), g.Table(r, "Info"))
+}`, firstMessage(r), r.Kind, gotree.Stmt(decode)),
+	}
 }
 
 // frameMethod composes Runner.Frame: decode, find the event of the message, step.
@@ -289,15 +299,15 @@ func (g *gen) frameMethod(r *types.Machine) *gotree.Func {
 	}
 	r.event.Kind, r.event.From = $2+$3(r.event.Message.Kind), from
 	return r.Machine.Step(&r.event, &r.effects), nil
-}`, first, r.Kind, g.decode(r))
+}`, first, r.Kind, g.decode(r, g.P.News()))
 }
 
-// frameSize composes the size of the frame at the beginning of b, which the role receives.
-func (g *gen) frameSize(r *types.Machine, b gotree.Expr) gotree.Expr {
-	if g.P.Directed() && g.P.Wire.Self {
-		return gotree.X("FrameSizeTo($1, $2)", gotree.Str(r.M.Name), b)
+// frameSize composes the size of the frame at the beginning of b, which the role receives from a channel.
+func (g *gen) frameSize(r *types.Machine, b gotree.Expr, channel int) gotree.Expr {
+	if p := g.P.Over(channel); p.Directed() && p.Wire.Self {
+		return gotree.X("$3($1, $2)", gotree.Str(r.M.Name), b, g.OfChannel("FrameSizeTo", channel))
 	}
-	return gotree.X("FrameSize($1)", b)
+	return gotree.X("$2($1)", b, g.OfChannel("FrameSize", channel))
 }
 
 // firstMessage returns the constant for the event of the first message. Those of the others follow it,

@@ -214,26 +214,11 @@ type Streamer interface {
 // Channeled is implemented by generated runners of a protocol with several channels.
 type Channeled interface {
 	Runner
-	// FrameOn is Frame for a frame from the channel at a place in Info.Channels: a message of another channel is
-	// malformed there.
+	// FrameOn and FrameSizeOn are Frame and FrameSize for the channel at a place in Info.Channels, whose frames may be
+	// written as those of no other one. A message of another channel is malformed there. Without On they are of
+	// Channels[News].
 	FrameOn(from Peer, channel int, frame []byte) (Result, error)
-}
-
-// OtherChannel is the error of a message that has come over another channel than its own.
-type OtherChannel struct{ Message, Own, Came string }
-
-// Error says which channel it should have been.
-func (e OtherChannel) Error() string {
-	return e.Message + " goes over the channel " + e.Own + ", and came over " + e.Came
-}
-
-// On returns the error of a message that has come over a channel that is not its own, by their places; nil if it
-// is.
-func (i *Info) On(message, channel int) error {
-	if own := int(i.ChannelOf[message]); own != channel {
-		return OtherChannel{i.Messages[message], i.Channels[own].Name, i.Channels[channel].Name}
-	}
-	return nil
+	FrameSizeOn(channel int, b []byte) (int, error)
 }
 
 // Streamed is the result of [Streamer].Stream.
@@ -320,7 +305,7 @@ type Info struct {
 
 	// TickNanos is the length of a tick in nanoseconds, 0 if the protocol has no timers.
 	TickNanos int64
-	// MaxFrame is the largest frame in bytes, sent or received.
+	// MaxFrame is the largest frame in bytes, sent or received, of all channels.
 	MaxFrame int
 	// MaxEffects is the largest number of effects of one step.
 	MaxEffects int
@@ -350,6 +335,7 @@ type Info struct {
 type Channel struct {
 	Name                          string
 	Ordered, Reliable, Duplicates bool
+	MaxFrame                      int
 }
 
 // Transition describes one branch of the specification.

@@ -124,10 +124,14 @@ var used = []string{"m", "fx", "ev", "old", "dst", "b", "at", "n", "msg", "err",
 
 // reserved are package-level names that generated packages always or often have.
 var reserved = []string{
-	"Message", "MessageKind", "DecodeMessage", "DecodeMessageTo",
-	"AppendMessage", "FrameSize", "FrameSizeTo", "Shape", "Optional", "Some",
-	"decode", "decodeItems", "readHeader", "appendMessage", "maxFrame", "leastFrame", "messageIDs",
+	"Message", "MessageKind", "Optional", "Some", "appendMessage",
 	"hash", "countBits", "maskOf", "maxQueued", "add64", "sub64", "mul64", "div64",
+}
+
+// CodecNames are package-level names that the codec of a channel has.
+var CodecNames = []string{
+	"DecodeMessage", "DecodeMessageTo", "AppendMessage", "FrameSize", "FrameSizeTo", "Shape",
+	"decode", "decodeItems", "readHeader", "maxFrame", "leastFrame", "messageIDs",
 }
 
 // PackageScope hands out package-level names. A function sees all of them, so no parameter or variable
@@ -140,7 +144,7 @@ type PackageScope struct {
 
 func NewPackageScope() PackageScope {
 	s := PackageScope{Scope: Scope{}, inner: Scope{}, owned: map[string]string{}}
-	for _, n := range slices.Concat(used, reserved, types.Universe.Names()) {
+	for _, n := range slices.Concat(used, reserved, CodecNames, types.Universe.Names()) {
 		s.Scope[n] = true
 	}
 	return s

@@ -24,9 +24,12 @@ type codec struct {
 
 func (g *codec) add(f *gotree.Func) { g.funcs = append(g.funcs, f) }
 
+// message returns the names of the message at a place.
+func (g *codec) message(i int) types.MessageNames { return g.Messages[g.P.Messages[i].Index] }
+
 // kindCase returns the case of a message.
 func (g *codec) kindCase(i int, body ...gotree.Stmt) *gotree.Case {
-	return &gotree.Case{List: []gotree.Expr{gotree.Name{Name: g.Messages[i].Kind}}, Body: body}
+	return &gotree.Case{List: []gotree.Expr{gotree.Name{Name: g.message(i).Kind}}, Body: body}
 }
 
 // Functions composes the codec of a protocol of lines, with the errors that package interp documents.
@@ -35,7 +38,7 @@ func Functions(all *types.Gen) []*gotree.Func {
 	w := g.P.Wire
 	names := make([]lineNames, len(g.P.Messages))
 	for i := range names {
-		n := strings.TrimPrefix(g.Messages[i].Kind, "Message")
+		n := strings.TrimPrefix(g.message(i).Kind, "Message")
 		names[i] = lineNames{g.Top.Take("match" + n), g.Top.Take("write" + n)}
 	}
 	g.add(gotree.F(`// FrameSize returns the length in bytes of the line that starts at b[0], its end included, 0 if b is too short to
@@ -57,7 +60,7 @@ func DecodeMessage(b []byte, m *Message) error {
 }`))
 	var b gotree.Block
 	for i := range g.P.Messages {
-		b.P("if *m = (Message{Kind: $1}); $2 {\nreturn wire.Error{}\n}", g.Messages[i].Kind,
+		b.P("if *m = (Message{Kind: $1}); $2 {\nreturn wire.Error{}\n}", g.message(i).Kind,
 			g.matches(i, names[i], gotree.X("m")))
 	}
 	g.add(gotree.F(`func decode(b []byte, m *Message) wire.Error {
@@ -70,9 +73,9 @@ func DecodeMessage(b []byte, m *Message) error {
 }`, w.ASCII, b.List))
 	g.appendLines(names)
 	for i, m := range g.P.Messages {
-		if g.Messages[i].Member != "" {
-			g.matchLine(m, g.Messages[i], names[i].match)
-			g.encodeLine(m, g.Messages[i], names[i].encode)
+		if g.message(i).Member != "" {
+			g.matchLine(m, g.message(i), names[i].match)
+			g.encodeLine(m, g.message(i), names[i].encode)
 		}
 	}
 	return g.funcs
@@ -80,10 +83,10 @@ func DecodeMessage(b []byte, m *Message) error {
 
 // matches composes the test that line is message i, which is read into m.
 func (g *codec) matches(i int, n lineNames, m gotree.Expr) gotree.Expr {
-	if g.Messages[i].Member == "" {
+	if g.message(i).Member == "" {
 		return gotree.X("string(line) == $1", gotree.Str(lineText(g.P.Messages[i])))
 	}
-	return gotree.X("$1(line, &$2.$3)", n.match, m, g.Messages[i].Member)
+	return gotree.X("$1(line, &$2.$3)", n.match, m, g.message(i).Member)
 }
 
 // lineText returns the line of a message without fields.
@@ -99,7 +102,7 @@ func (g *codec) appendLines(names []lineNames) {
 	var failing, failed []gotree.Stmt
 	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
 	for i, m := range g.P.Messages {
-		if g.Messages[i].Member == "" {
+		if g.message(i).Member == "" {
 			constant := gotree.S("dst = append(dst, $1...)", gotree.Str(lineText(m)))
 			kinds.Cases = append(kinds.Cases, g.kindCase(i, constant...))
 			continue
@@ -107,7 +110,7 @@ func (g *codec) appendLines(names []lineNames) {
 		failing = gotree.S("var e wire.Error")
 		failed = gotree.S("if e.Problem != 0 {\nreturn dst[:start], e\n}")
 		kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, e = $1(dst, start, &m.$2)", names[i].encode,
-			g.Messages[i].Member)...))
+			g.message(i).Member)...))
 	}
 	kinds.Cases = append(kinds.Cases,
 		&gotree.Case{Body: gotree.S("return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}")})
@@ -144,7 +147,8 @@ func (g *codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 		tests.P(`if $1 {
 				return dst[:start], wire.Error{Message: m.Kind.String(), Field: $2, Problem: wire.Text, Value: $3}
 			}`,
-			g.matches(k, names[k], gotree.X("other")), gotree.Str(linePath(&g.P.Messages[i].Line[0])), k)
+			g.matches(k, names[k], gotree.X("other")), gotree.Str(linePath(&g.P.Messages[i].Line[0])),
+			g.P.Messages[k].Index)
 	}
 	line := gotree.S("line := dst[start:len(dst)-1]")
 	if gotree.Uses(tests.List, "other") {
@@ -154,7 +158,7 @@ func (g *codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 			// a text that is the line of another message would not come back as itself
 			$2
 			$3
-		}`, g.Messages[i].Kind, line, tests.List)
+		}`, g.message(i).Kind, line, tests.List)
 }
 
 // linePlace composes the place of a field in the message's struct v.

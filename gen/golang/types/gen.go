@@ -80,6 +80,35 @@ func (g *Gen) Prepare() {
 	}
 }
 
+// Suffix ends the names of what the codec of one of several channels has: OnState. With one channel it is empty.
+func (g *Gen) Suffix(channel int) string {
+	if !g.P.Several() {
+		return ""
+	}
+	var names []string
+	for _, c := range g.P.Channels() {
+		names = append(names, c.Name)
+	}
+	return "On" + base.GoNames(names...)[channel]
+}
+
+// OfChannel returns the name of a function or table that each channel's codec has. Users of the package append
+// messages without saying over which channel they go.
+func (g *Gen) OfChannel(name string, channel int) string {
+	if name == "AppendMessage" && g.P.Several() {
+		name = "appendMessage"
+	}
+	return name + g.Suffix(channel)
+}
+
+// MaxFrame returns the largest frame of all channels in bytes.
+func (g *Gen) MaxFrame() (most int) {
+	for k := range g.P.Channels() {
+		most = max(most, g.P.Over(k).Wire.Max)
+	}
+	return most
+}
+
 // New returns a Gen that has chosen no names yet; see Prepare.
 func New(p *model.Protocol, o base.Options) *Gen {
 	g := &Gen{
@@ -92,6 +121,13 @@ func New(p *model.Protocol, o base.Options) *Gen {
 		Helpers: map[string]bool{},
 		checks:  map[string]bool{},
 		consts:  map[*model.Const]string{},
+	}
+	for k := range p.Channels() {
+		for _, n := range base.CodecNames {
+			if p.Several() {
+				g.Top.Take(g.OfChannel(n, k))
+			}
+		}
 	}
 	if g.O.Spec == "" && len(p.Files) > 0 {
 		g.O.Spec = p.Files[0]

@@ -6,42 +6,71 @@ import (
 
 	"github.com/dave/jennifer/jen"
 
+	"github.com/parley-go/parley/gen/golang/base"
 	"github.com/parley-go/parley/gen/golang/gotree"
 	"github.com/parley-go/parley/gen/golang/ints"
 	"github.com/parley-go/parley/gen/golang/lines"
+	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
 // File holds the codecs of all messages, both ways, with the errors that
-// package interp documents.
+// package interp documents. Of several channels each has a codec of its own.
 func (g *Codec) File() *jen.File {
 	f := g.Gen.File(g.O.Package)
-	w := g.P.Wire
 	f.Comment("// maxFrame is the largest frame in bytes.")
-	f.Const().Id("maxFrame").Op("=").Lit(w.Max)
+	f.Const().Id("maxFrame").Op("=").Lit(g.MaxFrame())
+	channels := g.P.Channels()
+	for k := range channels {
+		own := *g.Gen
+		own.P = g.P.Over(k)
+		c := New(&own)
+		c.compose()
+		if g.P.Several() {
+			c.rename(g.Gen, k)
+			f.Line()
+			f.Comment("// maxFrame" + g.Suffix(k) + " is the largest frame of the channel " + channels[k].Name + ".")
+			f.Const().Id("maxFrame" + g.Suffix(k)).Op("=").Lit(own.P.Wire.Max)
+		}
+		c.write(f)
+	}
+	if g.P.Several() {
+		f.Line()
+		f.Add(g.appendAny().Code())
+	}
+	return f
+}
+
+// compose composes the codec of one channel.
+func (g *Codec) compose() {
+	w := g.P.Wire
 	if w.Lines {
 		g.funcs = lines.Functions(g.Gen)
-	} else {
-		if w.Self {
-			g.selfDecode()
-		} else {
-			g.frameHead()
-			g.decodeMessage()
-		}
-		g.funcs = append(g.funcs, g.later...)
-		g.appendMessageCode()
-		for i, m := range g.P.Messages {
-			g.decodeBody(m, g.Messages[i])
-			g.funcs, g.behind = append(g.funcs, g.behind...), nil
-			g.encodeBody(m, g.Messages[i])
-			g.funcs, g.behind = append(g.funcs, g.behind...), nil
-		}
-		g.shape()
+		return
 	}
+	if w.Self {
+		g.selfDecode()
+	} else {
+		g.frameHead()
+		g.decodeMessage()
+	}
+	g.funcs = append(g.funcs, g.later...)
+	g.appendMessageCode()
+	for _, m := range g.P.Messages {
+		g.decodeBody(m, g.Messages[m.Index])
+		g.funcs, g.behind = append(g.funcs, g.behind...), nil
+		g.encodeBody(m, g.Messages[m.Index])
+		g.funcs, g.behind = append(g.funcs, g.behind...), nil
+	}
+	g.shape()
+}
+
+// write writes what was composed.
+func (g *Codec) write(f *jen.File) {
 	for _, fn := range g.funcs {
 		f.Line()
 		f.Add(fn.Code())
-		if fn.Name == "readHeader" && len(g.tail) > 0 && g.tail[0].name == "leastFrame" {
+		if strings.HasPrefix(fn.Name, "readHeader") && len(g.tail) > 0 && strings.HasPrefix(g.tail[0].name, "leastFrame") {
 			g.tail[0].write(f)
 			g.tail = g.tail[1:]
 		}
@@ -49,6 +78,54 @@ func (g *Codec) File() *jen.File {
 	for _, t := range g.tail {
 		t.write(f)
 	}
+}
+
+// rename gives what every codec has the names of one channel's.
+func (g *Codec) rename(all *types.Gen, channel int) {
+	names := map[string]string{}
+	for _, n := range base.CodecNames {
+		names[n] = all.OfChannel(n, channel)
+	}
+	said := func(doc string) string {
+		if words := strings.Fields(doc); len(words) > 1 && names[words[1]] != "" {
+			return strings.Replace(doc, words[1], names[words[1]], 1)
+		}
+		return doc
+	}
+	for _, fn := range g.funcs {
+		fn.Doc = said(fn.Doc)
+		gotree.Rename(fn, names)
+	}
+	for i := range g.tail {
+		t := &g.tail[i]
+		t.doc = said(t.doc)
+		if names[t.name] != "" {
+			t.name = names[t.name]
+		}
+		gotree.Rename(&t.value, names)
+	}
+}
+
+// appendAny composes AppendMessage, which leaves a message to the codec of its channel.
+func (g *Codec) appendAny() *gotree.Func {
+	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
+	for k := range g.P.Channels() {
+		c := &gotree.Case{Body: gotree.S("return $1(dst, m)", g.OfChannel("AppendMessage", k))}
+		for _, m := range g.P.Messages {
+			if m.Channel == k {
+				c.List = append(c.List, gotree.Name{Name: g.Messages[m.Index].Kind})
+			}
+		}
+		if len(c.List) > 0 {
+			kinds.Cases = append(kinds.Cases, c)
+		}
+	}
+	f := gotree.F(`func AppendMessage(dst []byte, m *Message) ([]byte, error) {
+	$1
+	return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
+}`, gotree.Stmt(kinds))
+	f.Doc = base.Comment("AppendMessage", "appends the frame of m, as its channel has it, to dst. If m has no encoding "+
+		"the error is a wire.Error and dst is returned as it was.")
 	return f
 }
 
@@ -91,8 +168,8 @@ func DecodeMessage(b []byte, m *Message) error {
 }`, ints.Read(model.Number{Bits: 32, Little: little}, gotree.Int(at)), at, to, pass))
 	}
 	kinds := &gotree.Switch{Tag: gotree.X("kind")}
-	for i, m := range g.P.Messages {
-		alike := g.P.Alike(m)
+	for _, m := range g.P.Messages {
+		i, alike := m.Index, g.P.Alike(m)
 		switch {
 		case len(alike) > 1 && alike[0] == m:
 			args := []gotree.Expr{gotree.X("m")}

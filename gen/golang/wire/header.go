@@ -164,11 +164,11 @@ func (h *headReader) kind(id gotree.Expr, bits int) {
 		ids.Init = nil
 	}
 	seen := map[int64]bool{}
-	for i, m := range h.g.P.Messages {
+	for _, m := range h.g.P.Messages {
 		if m.ID >= 0 && uint64(m.ID) <= ints.Largest(bits) && !seen[m.ID] {
 			seen[m.ID] = true
 			ids.Cases = append(ids.Cases, &gotree.Case{List: []gotree.Expr{gotree.Int(m.ID)},
-				Body: gotree.S("kind = $1", h.g.Messages[i].Kind)})
+				Body: gotree.S("kind = $1", h.g.Messages[m.Index].Kind)})
 		}
 	}
 	ids.Cases = append(ids.Cases, &gotree.Case{Body: []gotree.Stmt{unknown}})
@@ -187,7 +187,7 @@ func (h *headReader) checkSize() {
 		for _, o := range g.P.Alike(m) {
 			body = min(body, model.LeastBody(g.P.Wire.HeaderLen, o.Layout))
 		}
-		least[i] = gotree.At(gotree.Name{Name: g.Messages[i].Kind}, gotree.Int(g.P.Wire.HeaderLen+body))
+		least[i] = gotree.At(gotree.Name{Name: g.Messages[m.Index].Kind}, gotree.Int(g.P.Wire.HeaderLen+body))
 	}
 	g.tail = append(g.tail, table{"// leastFrame has the least length of each message's frame.", "leastFrame",
 		gotree.Composite{Type: gotree.X("[...]uint16{}").(gotree.Composite).Type, Elems: least, Lines: true}})
@@ -283,10 +283,10 @@ func (g *Codec) appendMessageCode() {
 		b.P("body := len(dst)")
 	}
 	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
-	for i, m := range g.P.Messages {
+	for _, m := range g.P.Messages {
 		if bodyCode(m) {
-			kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, e = $1(dst, start, $2)",
-				g.Messages[i].Encode, g.fieldsOf(i))...))
+			kinds.Cases = append(kinds.Cases, g.kindCase(m.Index, gotree.S("dst, e = $1(dst, start, $2)",
+				g.Messages[m.Index].Encode, g.fieldsOf(m.Index))...))
 		}
 	}
 	if len(kinds.Cases) > 0 {
@@ -332,17 +332,17 @@ func (g *Codec) appendBits(it *model.WireBits, b *gotree.Block) {
 // typeNumber composes the number of a message's type, and the check that there is one.
 func (g *Codec) typeNumber(it *model.WireType, b *gotree.Block) gotree.Expr {
 	ids := make([]gotree.Elem, len(g.P.Messages))
-	plain := true
+	plain, kinds := true, 0
 	for i, m := range g.P.Messages {
-		ids[i] = gotree.At(gotree.Name{Name: g.Messages[i].Kind}, gotree.Int(uint64(max(m.ID, 0))))
-		plain = plain && m.ID == int64(i)
+		ids[i] = gotree.At(gotree.Name{Name: g.Messages[m.Index].Kind}, gotree.Int(uint64(max(m.ID, 0))))
+		plain, kinds = plain && m.ID == int64(m.Index), m.Index+1
 	}
 	if len(g.P.Messages) == 0 {
 		b.Comment("// There is no message.")
 	}
 	b.P(`if int(m.Kind) >= $1 {
 			return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
-		}`, len(ids))
+		}`, kinds)
 	if plain {
 		return gotree.X("m.Kind")
 	}
