@@ -1,6 +1,7 @@
 package driver
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -95,6 +96,22 @@ func (k *carrier[R]) toAll(channel int, frame []byte) error {
 		}
 	}
 	return err
+}
+
+// mostOn is the largest frame of a channel in bytes.
+func mostOn(info *fsm.Info, channel int) int {
+	if len(info.Channels) == 0 {
+		return info.MaxFrame
+	}
+	return cmp.Or(info.Channels[channel].MaxFrame, info.MaxFrame)
+}
+
+// channelOf is the place of the channel of a message, by its number.
+func (c *Core[R]) channelOf(message uint16) int {
+	if c.several == nil {
+		return 0
+	}
+	return int(c.info.ChannelOf[message])
 }
 
 // SendOn implements [ChannelCarrier].

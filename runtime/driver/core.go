@@ -75,7 +75,9 @@ func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 		c.outs, _ = out.(ChannelCarrier)
 		c.streamer = nil // it does not know which channel the bytes came over
 	}
-	c.size = c.m.FrameSize
+	if c.size = c.m.FrameSize; c.several != nil {
+		c.size = func(b []byte) (int, error) { return c.several.FrameSizeOn(c.on, b) }
+	}
 	c.held.max = c.info.Deferred
 	if c.held.max == 0 {
 		c.held.max = fsm.DefaultDeferred
@@ -84,6 +86,14 @@ func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 	c.logSteps = debugEnabled(o.Logger)
 	c.recordWith(newRecorder(o.Trace))
 	return c
+}
+
+// sizer returns what says how long the frames of a channel are.
+func (c *Core[R]) sizer(channel int) func([]byte) (int, error) {
+	if c.several == nil {
+		return c.m.FrameSize
+	}
+	return func(b []byte) (int, error) { return c.several.FrameSizeOn(channel, b) }
 }
 
 func (c *Core[R]) recordWith(t *recorder) {
@@ -117,7 +127,7 @@ func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, ends string) {
 	c.counters.LinksUp++
 	c.links.up(peer)
 	c.logLink("link up", peer, ends)
-	c.handle(now, &event[R]{kind: trace.Up, peer: peer, note: ends})
+	c.handle(now, &event[R]{kind: trace.Up, peer: peer, on: c.info.News, note: ends})
 	if c.o.OnLink != nil {
 		c.o.OnLink(c.r, peer, true, nil)
 	}
@@ -181,7 +191,7 @@ func (c *Core[R]) framed(now time.Duration, peer fsm.Peer, frame []byte, before 
 		c.settle(now)
 		return true
 	}
-	c.message.peer, c.message.frame = peer, frame
+	c.message.peer, c.message.frame, c.message.on = peer, frame, c.on
 	res, err = c.follow(now, &c.message, before, res, err)
 	if c.changed || len(c.losing) > 0 {
 		c.settle(now)

@@ -14,6 +14,7 @@ type event[R fsm.Runner] struct {
 	timer uint16
 	key   uint32
 	frame []byte
+	on    int // the channel of the frame, of several
 	cmd   func(R) fsm.Result
 	note  string // an address or a reason, for the record
 }
@@ -21,6 +22,7 @@ type event[R fsm.Runner] struct {
 // heldMessage is a deferred message.
 type heldMessage struct {
 	peer  fsm.Peer
+	on    int
 	frame []byte
 }
 
@@ -33,8 +35,8 @@ type deferred struct {
 	offered bool // it is being handled: nobody else removes it
 }
 
-// add keeps a copy of a message; it reports whether there was room.
-func (q *deferred) add(peer fsm.Peer, frame []byte) bool {
+// add keeps a copy of a message from a channel; it reports whether there was room.
+func (q *deferred) add(peer fsm.Peer, on int, frame []byte) bool {
 	n := len(q.list)
 	if n == q.max {
 		return false
@@ -44,7 +46,7 @@ func (q *deferred) add(peer fsm.Peer, frame []byte) bool {
 	} else {
 		q.list = append(q.list, heldMessage{})
 	}
-	q.list[n] = heldMessage{peer, append(q.list[n].frame[:0], frame...)}
+	q.list[n] = heldMessage{peer, on, append(q.list[n].frame[:0], frame...)}
 	return true
 }
 

@@ -43,7 +43,8 @@ func (c *Core[R]) settle(now time.Duration) {
 		for q.next = 0; q.next < len(q.list) && !c.changed && len(c.losing) == 0; {
 			// A step may close links and so shorten the list, see forget. Nothing makes it longer.
 			h := &q.list[q.next]
-			q.offered, c.again = true, event[R]{kind: trace.Message, again: true, peer: h.peer, frame: h.frame}
+			q.offered, c.again = true, event[R]{kind: trace.Message, again: true, peer: h.peer, on: h.on,
+				frame: h.frame}
 			res, _ := c.deliver(now, &c.again)
 			q.offered = false
 			if res.Code == fsm.Deferred {
@@ -120,6 +121,9 @@ func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
 	case trace.Timeout:
 		return c.m.Timeout(ev.timer, ev.key), nil
 	case trace.Message:
+		if c.several != nil {
+			return c.several.FrameOn(ev.peer, ev.on, ev.frame)
+		}
 		return c.m.Frame(ev.peer, ev.frame)
 	default:
 		return ev.cmd(c.r), nil
@@ -129,7 +133,7 @@ func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
 // hold keeps a deferred message. The error says that there was no room.
 func (c *Core[R]) hold(ev *event[R], res fsm.Result) *Error {
 	c.counters.Deferred++
-	if c.held.add(ev.peer, ev.frame) {
+	if c.held.add(ev.peer, ev.on, ev.frame) {
 		return nil
 	}
 	c.counters.DeferredDropped++
@@ -166,7 +170,7 @@ func (c *Core[R]) malformed(now time.Duration, peer fsm.Peer, frame []byte, why 
 	e.Event, e.Frame, e.Cause = "", clip(frame), why
 	if c.record.on() {
 		s := c.record.begun(now, trace.Malformed)
-		s.Peer, s.Frame = peer, append(s.Frame, e.Frame...)
+		s.Peer, s.Channel, s.Frame = peer, c.on, append(s.Frame, e.Frame...)
 		s.Before, s.After = e.State, e.State
 		s.Problem = append(s.Problem, why.Error()...)
 		c.record.write()
@@ -204,7 +208,9 @@ func (c *Core[R]) effects(now time.Duration, ev *event[R], res fsm.Result, befor
 		frame := c.carryOut(now, i, res.Transition)
 		t := rec.AddEffect()
 		t.Kind, t.Peer, t.Text = e.Kind, e.Peer, c.m.AppendEffect(t.Text, i)
-		t.Frame = append(t.Frame, frame...)
+		if t.Frame = append(t.Frame, frame...); e.Kind == fsm.Send {
+			t.Channel = c.channelOf(e.ID)
+		}
 	}
 	c.record.write()
 }
@@ -261,7 +267,7 @@ func (c *Core[R]) send(i int, peer fsm.Peer, transition uint16) []byte {
 
 // sendOn sends the frame of effect i over the channel of its message.
 func (c *Core[R]) sendOn(i int, peer fsm.Peer, frame []byte, transition uint16) error {
-	channel := int(c.info.ChannelOf[c.m.Effect(i).ID])
+	channel := c.channelOf(c.m.Effect(i).ID)
 	err := error(ErrNoChannel)
 	if c.outs != nil {
 		err = c.outs.SendOn(peer, channel, frame)

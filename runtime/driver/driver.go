@@ -342,8 +342,7 @@ func (d *Driver[R]) attachTo(peer fsm.Peer, channel int, link transport.Link) er
 	err := suits(d.info, peer, channel, link.Properties())
 	var s *slot
 	if err == nil {
-		s = newSlot(d.info, d.core.r, d.o.ReceiveBuffer, peer, link)
-		s.channel = channel
+		s = newSlot(d.core.sizer(channel), mostOn(d.info, channel), d.o.ReceiveBuffer, peer, channel, link)
 		err = d.post(item[R]{join: s})
 	}
 	if err == nil && d.stopped() && !s.taken.Load() {
@@ -386,8 +385,8 @@ func suits(info *fsm.Info, peer fsm.Peer, channel int, p transport.Properties) e
 	}
 	remedy := "take another link, or check the protocol with the channel that this one is, " +
 		"`" + how + ": {order: any, lossy: true, duplicates: true}` at worst"
-	if p.MaxFrame > 0 && p.MaxFrame < info.MaxFrame {
-		lacks = append(lacks, fmt.Sprintf("frames of up to %d bytes (it carries %d)", info.MaxFrame, p.MaxFrame))
+	if most := mostOn(info, channel); p.MaxFrame > 0 && p.MaxFrame < most {
+		lacks = append(lacks, fmt.Sprintf("frames of up to %d bytes (it carries %d)", most, p.MaxFrame))
 		if len(lacks) == 1 {
 			remedy = "let the link carry larger frames (MaxFrame in its Config), " +
 				"or give the protocol smaller ones (`max` in its `wire`)"

@@ -114,7 +114,7 @@ func NewHost[R fsm.Runner, M any](
 	h := &Host[R, M]{r: r, at: at, fresh: fresh, o: o, link: link, sessions: make([]*session[R, M], p.Peers),
 		buf: make([]byte, r.Info().MaxFrame+1), mailbox: make(chan hosted[R], o.Mailbox),
 		done: make(chan struct{}), inlet: in, reliable: p.Reliable,
-		confirm: guard(r, link)}
+		confirm: guard(r.FrameSize, link)}
 	if in != nil {
 		h.buf = in.buf[in.max:]
 	}

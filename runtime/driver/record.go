@@ -89,7 +89,7 @@ func (c *Core[R]) stepBegun(now time.Duration, ev *event[R], res fsm.Result, bef
 		return nil
 	}
 	s := c.record.begun(now, ev.kind)
-	s.Again, s.Peer = ev.again, ev.peer
+	s.Again, s.Peer, s.Channel = ev.again, ev.peer, ev.on
 	s.Event = c.r.AppendEvent(s.Event)
 	s.Frame = append(s.Frame, ev.frame...)
 	s.Code, s.Transition = res.Code, res.Transition

@@ -42,15 +42,16 @@ type slot struct {
 // noTime is the deadline of what has none.
 const noTime = time.Duration(1<<63 - 1)
 
-func newSlot[R fsm.Runner](info *fsm.Info, r R, buffer int, first fsm.Peer, link transport.Link) *slot {
+// newSlot makes a slot of a link for a channel, whose frames have the length that size says and at most so many bytes.
+func newSlot(size func([]byte) (int, error), most, buffer int, first fsm.Peer, channel int, link transport.Link) *slot {
 	p := link.Properties()
-	s := &slot{link: link, props: p, first: first, peers: make([]peerState, max(p.Peers, 1)),
-		unclear: true, confirm: guard(r, link)}
+	s := &slot{link: link, props: p, first: first, channel: channel, peers: make([]peerState, max(p.Peers, 1)),
+		unclear: true, confirm: guard(size, link)}
 	s.batched, _ = link.(transport.Batched)
 	if p.Stream {
-		s.split = transport.NewSplitter(r.FrameSize, info.MaxFrame, buffer)
+		s.split = transport.NewSplitter(size, most, buffer)
 	} else {
-		s.frame = make([]byte, info.MaxFrame+1) // one more, to see that a frame is too long
+		s.frame = make([]byte, most+1) // one more, to see that a frame is too long
 	}
 	return s
 }

@@ -32,10 +32,11 @@ type SavedTimer struct {
 	Left time.Duration // until it expires, 0 if it is overdue
 }
 
-// SavedMessage is a deferred message and whom it came from.
+// SavedMessage is a deferred message, whom it came from, and the place of its channel in fsm.Info.Channels.
 type SavedMessage struct {
-	Peer  fsm.Peer
-	Frame []byte
+	Peer    fsm.Peer
+	Channel int
+	Frame   []byte
 }
 
 // ErrSnapshot is wrapped by the errors of Save, Restore, SaveDriver and RestoreDriver.
@@ -49,7 +50,8 @@ func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) *Sn
 		s.Timers = append(s.Timers, SavedTimer{ID: t.id, Key: t.key, Left: max(t.at-now, 0)})
 	}
 	for _, h := range c.held.list {
-		s.Deferred = append(s.Deferred, SavedMessage{Peer: h.peer, Frame: append([]byte(nil), h.frame...)})
+		s.Deferred = append(s.Deferred, SavedMessage{Peer: h.peer, Channel: h.on,
+			Frame: append([]byte(nil), h.frame...)})
 	}
 	return s
 }
@@ -82,7 +84,7 @@ func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time,
 		c.timers.start(t.ID, t.Key, now+left)
 	}
 	for _, h := range s.Deferred {
-		c.held.add(h.Peer, h.Frame)
+		c.held.add(h.Peer, h.Channel, h.Frame)
 	}
 	if c.record.on() {
 		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance,
@@ -118,6 +120,10 @@ func (s *Snapshot[M]) check(info *fsm.Info, maxDeferred int) error {
 		if len(h.Frame) > info.MaxFrame {
 			return fmt.Errorf("%w: a deferred message of %d bytes, at most %d allowed", ErrSnapshot,
 				len(h.Frame), info.MaxFrame)
+		}
+		if h.Channel < 0 || h.Channel > 0 && h.Channel >= len(info.Channels) {
+			return fmt.Errorf("%w: a deferred message of channel %d, and there are %d", ErrSnapshot, h.Channel,
+				max(len(info.Channels), 1))
 		}
 	}
 	return nil

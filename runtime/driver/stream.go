@@ -31,7 +31,7 @@ func (c *Core[R]) stream(now time.Duration, who fsm.Peer, p *peerState, in []byt
 				continue
 			}
 		}
-		size, err := transport.Cut(c.size, max(c.info.MaxFrame, 1), in)
+		size, err := transport.Cut(c.size, max(mostOn(c.info, c.on), 1), in)
 		if err != nil {
 			c.misaligned(now, who, in, err)
 			break
@@ -84,7 +84,7 @@ func (c *Core[R]) together(now time.Duration, who fsm.Peer, p *peerState, in []b
 // misaligned closes the link to a peer in whose stream no frame begins where one should; rest holds
 // the bytes from there.
 func (c *Core[R]) misaligned(now time.Duration, who fsm.Peer, rest []byte, why error) {
-	rest = rest[:min(len(rest), max(c.info.MaxFrame, 1))]
+	rest = rest[:min(len(rest), max(mostOn(c.info, c.on), 1))]
 	c.counters.BytesIn += uint64(len(rest))
 	c.malformed(now, who, rest, why, true)
 	c.settle(now)

@@ -2,6 +2,7 @@ package trace
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"net/netip"
 	"strings"
@@ -14,7 +15,7 @@ import (
 // went, with the name of the transition it belongs to as the packet's comment.
 type Capture struct {
 	w     io.Writer
-	meta  PcapMeta
+	meta  []PcapMeta // by channel
 	start time.Time
 	file  *PcapNG
 	links []capturedLink // in the order of their coming up
@@ -22,22 +23,25 @@ type Capture struct {
 }
 
 type capturedLink struct {
-	peer fsm.Peer
-	p    *PcapNG
+	peer    fsm.Peer
+	channel int
+	p       *PcapNG
 }
 
 // NewCapture returns a capture to w. The ends that meta does not name are
 // those the driver sees when a link comes up. If w has a method Flush() error,
 // like a bufio.Writer, it is called when the driver flushes its records.
-func NewCapture(w io.Writer, meta PcapMeta) *Capture {
-	return &Capture{w: w, meta: meta}
+// Of a protocol with several channels meta is of the first, and beside are of the others in their order. A driver
+// tells the ends of the link with which a peer comes and goes alone; those of the others are to be named.
+func NewCapture(w io.Writer, meta PcapMeta, beside ...PcapMeta) *Capture {
+	return &Capture{w: w, meta: append([]PcapMeta{meta}, beside...)}
 }
 
 // Begin implements [Sink].
 func (c *Capture) Begin(h Header) {
 	c.start = h.Time
-	if c.meta.Comment == "" {
-		c.meta.Comment = strings.TrimSpace(h.Protocol + "." + h.Role + " " + h.Instance)
+	if c.meta[0].Comment == "" {
+		c.meta[0].Comment = strings.TrimSpace(h.Protocol + "." + h.Role + " " + h.Instance)
 	}
 }
 
@@ -49,7 +53,7 @@ func (c *Capture) Step(s *Step) {
 	t := c.start.Add(s.At)
 	switch s.Kind {
 	case Up:
-		if p := c.link(s.Peer, string(s.Note)); p != nil {
+		if p := c.link(s.Peer, s.Channel, string(s.Note)); p != nil {
 			c.note(p.Open(t, s.Name))
 		}
 	case Message:
@@ -57,11 +61,11 @@ func (c *Capture) Step(s *Step) {
 		if len(s.Problem) > 0 {
 			comment = s.Code.String() + " in state " + s.Before + ": " + string(s.Problem)
 		}
-		if p := c.link(s.Peer, ""); p != nil && !s.Again {
+		if p := c.link(s.Peer, s.Channel, ""); p != nil && !s.Again {
 			c.note(p.Frame(PcapReceived, t, s.Frame, comment))
 		}
 	case Malformed:
-		if p := c.link(s.Peer, ""); p != nil {
+		if p := c.link(s.Peer, s.Channel, ""); p != nil {
 			c.note(p.Frame(PcapReceived, t, s.Frame, "malformed: "+string(s.Problem)))
 		}
 	}
@@ -69,9 +73,11 @@ func (c *Capture) Step(s *Step) {
 		c.effect(t, s.Name, &s.Effects[i])
 	}
 	if s.Kind == Lost {
-		if p := c.find(s.Peer); p != nil {
-			c.note(p.Close(PcapReceived, t, string(s.Note)))
-			c.note(p.Close(PcapSent, t, ""))
+		for _, l := range c.links {
+			if l.peer == s.Peer {
+				c.note(l.p.Close(PcapReceived, t, string(s.Note)))
+				c.note(l.p.Close(PcapSent, t, ""))
+			}
 		}
 	}
 }
@@ -80,33 +86,39 @@ func (c *Capture) effect(t time.Time, name string, e *Effect) {
 	if e.Kind != fsm.Close && (e.Kind != fsm.Send || len(e.Frame) == 0) {
 		return
 	}
+	if e.Kind == fsm.Send && e.Channel > 0 && e.Peer != fsm.Broadcast {
+		c.link(e.Peer, e.Channel, "") // what its link is to is known only from meta
+	}
 	for _, l := range c.links {
-		if e.Peer != l.peer && e.Peer != fsm.Broadcast {
-			continue
-		}
-		if e.Kind == fsm.Close {
+		switch {
+		case e.Peer != l.peer && e.Peer != fsm.Broadcast:
+		case e.Kind == fsm.Close:
 			c.note(l.p.Close(PcapSent, t, name))
-		} else {
+		case e.Channel == l.channel:
 			c.note(l.p.Frame(PcapSent, t, e.Frame, name))
 		}
 	}
 }
 
-func (c *Capture) find(peer fsm.Peer) *PcapNG {
+func (c *Capture) find(peer fsm.Peer, channel int) *PcapNG {
 	for _, l := range c.links {
-		if l.peer == peer {
+		if l.peer == peer && l.channel == channel {
 			return l.p
 		}
 	}
 	return nil
 }
 
-// link returns the capture's link for a peer, made when it is first needed.
-func (c *Capture) link(peer fsm.Peer, ends string) *PcapNG {
-	if p := c.find(peer); p != nil {
+// link returns the capture's link of a channel to a peer, made when it is first needed.
+func (c *Capture) link(peer fsm.Peer, channel int, ends string) *PcapNG {
+	if p := c.find(peer, channel); p != nil {
 		return p
 	}
-	meta := c.meta
+	if channel >= len(c.meta) {
+		c.note(fmt.Errorf("there is a channel %d, and NewCapture was told of %d", channel, len(c.meta)))
+		return nil
+	}
+	meta := c.meta[channel]
 	local, remote, _ := strings.Cut(ends, EndsSeparator)
 	if a, err := netip.ParseAddrPort(local); err == nil && !meta.Local.IsValid() {
 		meta.Local = a
@@ -127,7 +139,7 @@ func (c *Capture) link(peer fsm.Peer, ends string) *PcapNG {
 		c.note(err)
 		return nil
 	}
-	c.links = append(c.links, capturedLink{peer, p})
+	c.links = append(c.links, capturedLink{peer, channel, p})
 	return p
 }
 

@@ -130,6 +130,7 @@ type line struct {
 	Kind       string
 	Again      bool
 	Peer       *int16
+	Channel    uint8
 	Event      string
 	Frame      string
 	Code       string
@@ -140,6 +141,7 @@ type line struct {
 	Effects    []struct {
 		Kind, Do, Frame string
 		Peer            int16
+		Channel         uint8
 	}
 	Problem string
 	Note    string
@@ -163,6 +165,7 @@ func (l *line) step(s *Step) error {
 	if l.Peer != nil {
 		s.Peer = fsm.Peer(*l.Peer)
 	}
+	s.Channel = int(l.Channel)
 	if l.Transition != nil {
 		s.Transition = *l.Transition
 	}
@@ -181,7 +184,7 @@ func (l *line) step(s *Step) error {
 			return fmt.Errorf("effect %d: unknown kind %q", i, in.Kind)
 		}
 		e := s.AddEffect()
-		e.Kind, e.Peer = fsm.EffectKind(kind), fsm.Peer(in.Peer)
+		e.Kind, e.Peer, e.Channel = fsm.EffectKind(kind), fsm.Peer(in.Peer), int(in.Channel)
 		e.Text = append(e.Text, in.Do...)
 		if e.Frame, err = hex.AppendDecode(e.Frame, []byte(in.Frame)); err != nil {
 			return fmt.Errorf("effect %d: frame: %w", i, err)

@@ -73,6 +73,8 @@ type Step struct {
 	Again bool
 	// Peer is whom the event concerns, for Up, Lost, Message and Malformed; else fsm.Broadcast.
 	Peer fsm.Peer
+	// Channel is the place of the frame's channel in fsm.Info.Channels; 0 where there is one, or no frame.
+	Channel int
 	// Event is the event as text, by [fsm.Runner].AppendEvent; empty for Malformed and Closed.
 	Event []byte
 	// Frame holds the bytes of a message or malformed frame as they came from the wire.
@@ -95,6 +97,8 @@ type Effect struct {
 	Kind fsm.EffectKind
 	// Peer is to whom a frame goes or whose link is closed; else 0.
 	Peer fsm.Peer
+	// Channel is that of the frame, as in a Step.
+	Channel int
 	// Text is the effect as text, by [fsm.Runner].AppendEffect.
 	Text []byte
 	// Frame holds the bytes handed to the link, empty unless Kind is fsm.Send.

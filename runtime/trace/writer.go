@@ -64,6 +64,7 @@ func (t *Writer) Step(s *Step) {
 		b = append(b, `,"peer":`...)
 		b = strconv.AppendInt(b, int64(s.Peer), 10)
 	}
+	b = appendChannel(b, s.Channel)
 	b = appendText(b, "event", s.Event)
 	b = appendHex(b, "frame", s.Frame)
 	if s.Kind != Malformed && s.Kind != Closed {
@@ -83,6 +84,14 @@ func (t *Writer) Step(s *Step) {
 	t.line(appendText(b, "note", s.Note))
 }
 
+// appendChannel appends the place of a channel that is not the first.
+func appendChannel(b []byte, channel int) []byte {
+	if channel == 0 {
+		return b
+	}
+	return strconv.AppendInt(append(b, `,"channel":`...), int64(channel), 10)
+}
+
 func appendEffects(b []byte, effects []Effect) []byte {
 	b = append(b, `,"effects":[`...)
 	for i := range effects {
@@ -97,6 +106,7 @@ func appendEffects(b []byte, effects []Effect) []byte {
 			b = append(b, `,"peer":`...)
 			b = strconv.AppendInt(b, int64(e.Peer), 10)
 		}
+		b = appendChannel(b, e.Channel)
 		b = appendText(b, "do", e.Text)
 		b = append(appendHex(b, "frame", e.Frame), '}')
 	}

@@ -103,7 +103,7 @@ func (r *ClientRunner) Timeout(uint16, uint32) fsm.Result {
 
 // Frame implements fsm.Runner. The frame is decoded in place and not kept.
 func (r *ClientRunner) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
-	if err := DecodeMessage(frame, &r.event.Message); err != nil {
+	if err := DecodeMessageOnEvents(frame, &r.event.Message); err != nil {
 		r.effects.reset(from)
 		return refused(fsm.NoTransition), err
 	}
@@ -112,13 +112,13 @@ func (r *ClientRunner) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
 }
 
 // FrameSize implements fsm.Runner.
-func (r *ClientRunner) FrameSize(b []byte) (int, error) { return FrameSize(b) }
+func (r *ClientRunner) FrameSize(b []byte) (int, error) { return FrameSizeOnEvents(b) }
 
 // Stream implements fsm.Streamer.
 func (r *ClientRunner) Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.Streamed) {
 	s.Out = out
 	for before := r.Machine.State; ; s.Frames++ {
-		n, err := FrameSize(in[s.Bytes:])
+		n, err := FrameSizeOnEvents(in[s.Bytes:])
 		if err != nil || n <= 0 || n > min(len(in)-s.Bytes, maxFrame) {
 			return s
 		}
@@ -142,13 +142,27 @@ func (r *ClientRunner) Stream(from fsm.Peer, in, out []byte, limit int) (s fsm.S
 	}
 }
 
+// FrameSizeOn implements fsm.Channeled.
+func (r *ClientRunner) FrameSizeOn(channel int, b []byte) (int, error) {
+	switch channel {
+	case 0:
+		return FrameSizeOnEvents(b)
+	case 1:
+		return FrameSizeOnPlaces(b)
+	}
+	return 0, wire.Error{Problem: wire.UnknownType}
+}
+
 // FrameOn implements fsm.Channeled. The frame is decoded in place and not kept.
 func (r *ClientRunner) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
-	if err := DecodeMessage(frame, &r.event.Message); err != nil {
-		r.effects.reset(from)
-		return refused(fsm.NoTransition), err
+	var err error
+	switch channel {
+	case 0:
+		err = DecodeMessageOnEvents(frame, &r.event.Message)
+	case 1:
+		err = DecodeMessageOnPlaces(frame, &r.event.Message)
 	}
-	if err := clientInfo.On(int(r.event.Message.Kind), channel); err != nil {
+	if err != nil {
 		r.effects.reset(from)
 		return refused(fsm.NoTransition), err
 	}
@@ -285,8 +299,8 @@ var clientInfo = fsm.Info{
 	},
 	TickNanos: 0,
 	Channels: []fsm.Channel{
-		{Name: "events", Ordered: true, Reliable: true, Duplicates: false},
-		{Name: "places", Ordered: false, Reliable: false, Duplicates: true},
+		{Name: "events", Ordered: true, Reliable: true, Duplicates: false, MaxFrame: maxFrameOnEvents},
+		{Name: "places", Ordered: false, Reliable: false, Duplicates: true, MaxFrame: maxFrameOnPlaces},
 	},
 	ChannelOf:  []uint8{0, 0, 0, 1},
 	News:       0,

@@ -11,21 +11,24 @@ import (
 // maxFrame is the largest frame in bytes.
 const maxFrame = 512
 
-// FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
+// maxFrameOnEvents is the largest frame of the channel events.
+const maxFrameOnEvents = 512
+
+// FrameSizeOnEvents returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
-func FrameSize(b []byte) (int, error) {
+func FrameSizeOnEvents(b []byte) (int, error) {
 	if len(b) < 5 {
 		return 0, nil
 	}
-	_, total, e := readHeader(b)
+	_, total, e := readHeaderOnEvents(b)
 	if e.Problem != 0 {
 		return 0, e
 	}
 	return total, nil
 }
 
-// readHeader reads the header of a frame that has at least its 5 bytes.
-func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
+// readHeaderOnEvents reads the header of a frame that has at least its 5 bytes.
+func readHeaderOnEvents(b []byte) (kind MessageKind, total int, e wire.Error) {
 	if v := b[0]; v != 78 {
 		return 0, 0, wire.Error{Offset: 0, Problem: wire.Mismatch, Value: int64(v), Limit: 78}
 	}
@@ -39,43 +42,143 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageEnter
 	case 17:
 		kind = MessageEntered
+	default:
+		return 0, 0, wire.Error{Offset: 4, Problem: wire.UnknownType, Value: int64(id)}
+	}
+	size := int64(binary.LittleEndian.Uint16(b[2:])) + 4
+	if least := int64(leastFrameOnEvents[kind]); size < least {
+		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Short, Value: size, Limit: least}
+	}
+	if size > maxFrameOnEvents {
+		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Long, Value: size, Limit: maxFrameOnEvents}
+	}
+	return kind, int(size), e
+}
+
+// leastFrameOnEvents has the least length of each message's frame.
+var leastFrameOnEvents = [...]uint16{
+	MessageExit:    5,
+	MessageEnter:   5,
+	MessageEntered: 5,
+}
+
+// DecodeMessageOnEvents decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
+// not kept, and nothing is allocated unless there is an error.
+func DecodeMessageOnEvents(b []byte, m *Message) error {
+	if e := decodeOnEvents(b, m); e.Problem != 0 {
+		return e
+	}
+	return nil
+}
+
+func decodeOnEvents(b []byte, m *Message) wire.Error {
+	if len(b) < 5 {
+		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 5}
+	}
+	kind, total, e := readHeaderOnEvents(b)
+	if e.Problem != 0 {
+		return e
+	}
+	if len(b) < total {
+		return wire.Error{Message: kind.String(), Problem: wire.Short, Value: int64(len(b)), Limit: int64(total)}
+	}
+	if len(b) > total {
+		return wire.Error{Message: kind.String(), Offset: total, Problem: wire.Trailing, Value: int64(len(b) - total)}
+	}
+	// Beside the message of its kind nothing is set in m.
+	if m.Kind != kind {
+		*m = Message{Kind: kind}
+	}
+	if len(b) > 5 {
+		return wire.Error{Message: kind.String(), Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	}
+	return e
+}
+
+// appendMessageOnEvents appends the frame of m to dst. If m has no encoding the error is a wire.Error and dst is returned
+// as it was.
+func appendMessageOnEvents(dst []byte, m *Message) ([]byte, error) {
+	start := len(dst)
+	dst = append(dst, 78)
+	dst = append(dst, 76)
+	dst = append(dst, 0, 0) // length, set below
+	if int(m.Kind) >= 3 {
+		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
+	}
+	dst = append(dst, byte(messageIDsOnEvents[m.Kind]))
+	if n := len(dst) - start; n > maxFrameOnEvents {
+		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrameOnEvents}
+	}
+	binary.LittleEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-4))
+	return dst, nil
+}
+
+// messageIDsOnEvents are the type numbers.
+var messageIDsOnEvents = [...]uint8{
+	MessageExit:    2,
+	MessageEnter:   16,
+	MessageEntered: 17,
+}
+
+// maxFrameOnPlaces is the largest frame of the channel places.
+const maxFrameOnPlaces = 512
+
+// FrameSizeOnPlaces returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
+// error, a wire.Error, if no valid frame can start so.
+func FrameSizeOnPlaces(b []byte) (int, error) {
+	if len(b) < 5 {
+		return 0, nil
+	}
+	_, total, e := readHeaderOnPlaces(b)
+	if e.Problem != 0 {
+		return 0, e
+	}
+	return total, nil
+}
+
+// readHeaderOnPlaces reads the header of a frame that has at least its 5 bytes.
+func readHeaderOnPlaces(b []byte) (kind MessageKind, total int, e wire.Error) {
+	if v := b[0]; v != 78 {
+		return 0, 0, wire.Error{Offset: 0, Problem: wire.Mismatch, Value: int64(v), Limit: 78}
+	}
+	if v := b[1]; v != 76 {
+		return 0, 0, wire.Error{Offset: 1, Problem: wire.Mismatch, Value: int64(v), Limit: 76}
+	}
+	switch id := b[4]; id {
 	case 18:
 		kind = MessagePlace
 	default:
 		return 0, 0, wire.Error{Offset: 4, Problem: wire.UnknownType, Value: int64(id)}
 	}
 	size := int64(binary.LittleEndian.Uint16(b[2:])) + 4
-	if least := int64(leastFrame[kind]); size < least {
+	if least := int64(leastFrameOnPlaces[kind]); size < least {
 		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Short, Value: size, Limit: least}
 	}
-	if size > maxFrame {
-		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Long, Value: size, Limit: maxFrame}
+	if size > maxFrameOnPlaces {
+		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Long, Value: size, Limit: maxFrameOnPlaces}
 	}
 	return kind, int(size), e
 }
 
-// leastFrame has the least length of each message's frame.
-var leastFrame = [...]uint16{
-	MessageExit:    5,
-	MessageEnter:   5,
-	MessageEntered: 5,
-	MessagePlace:   9,
+// leastFrameOnPlaces has the least length of each message's frame.
+var leastFrameOnPlaces = [...]uint16{
+	MessagePlace: 9,
 }
 
-// DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
+// DecodeMessageOnPlaces decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
 // not kept, and nothing is allocated unless there is an error.
-func DecodeMessage(b []byte, m *Message) error {
-	if e := decode(b, m); e.Problem != 0 {
+func DecodeMessageOnPlaces(b []byte, m *Message) error {
+	if e := decodeOnPlaces(b, m); e.Problem != 0 {
 		return e
 	}
 	return nil
 }
 
-func decode(b []byte, m *Message) wire.Error {
+func decodeOnPlaces(b []byte, m *Message) wire.Error {
 	if len(b) < 5 {
 		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 5}
 	}
-	kind, total, e := readHeader(b)
+	kind, total, e := readHeaderOnPlaces(b)
 	if e.Problem != 0 {
 		return e
 	}
@@ -100,9 +203,9 @@ func decode(b []byte, m *Message) wire.Error {
 	return e
 }
 
-// AppendMessage appends the frame of m to dst. If m has no encoding the error is a wire.Error and dst is returned
+// appendMessageOnPlaces appends the frame of m to dst. If m has no encoding the error is a wire.Error and dst is returned
 // as it was.
-func AppendMessage(dst []byte, m *Message) ([]byte, error) {
+func appendMessageOnPlaces(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 78)
 	dst = append(dst, 76)
@@ -110,7 +213,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	if int(m.Kind) >= 4 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	dst = append(dst, byte(messageIDs[m.Kind]))
+	dst = append(dst, byte(messageIDsOnPlaces[m.Kind]))
 	var e wire.Error
 	switch m.Kind {
 	case MessagePlace:
@@ -119,8 +222,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	if e.Problem != 0 {
 		return dst[:start], e
 	}
-	if n := len(dst) - start; n > maxFrame {
-		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
+	if n := len(dst) - start; n > maxFrameOnPlaces {
+		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrameOnPlaces}
 	}
 	binary.LittleEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-4))
 	return dst, nil
@@ -147,10 +250,19 @@ func encodePlace(dst []byte, _ int, m *PlaceMessage) ([]byte, wire.Error) {
 	return dst, wire.Error{}
 }
 
-// messageIDs are the type numbers.
-var messageIDs = [...]uint8{
-	MessageExit:    2,
-	MessageEnter:   16,
-	MessageEntered: 17,
-	MessagePlace:   18,
+// messageIDsOnPlaces are the type numbers.
+var messageIDsOnPlaces = [...]uint8{
+	MessagePlace: 18,
+}
+
+// AppendMessage appends the frame of m, as its channel has it, to dst. If m has no encoding the error is a
+// wire.Error and dst is returned as it was.
+func AppendMessage(dst []byte, m *Message) ([]byte, error) {
+	switch m.Kind {
+	case MessageExit, MessageEnter, MessageEntered:
+		return appendMessageOnEvents(dst, m)
+	case MessagePlace:
+		return appendMessageOnPlaces(dst, m)
+	}
+	return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
 }
