@@ -212,7 +212,8 @@ func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 		method(r, "FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return $2 }",
 			g.frameSize(r, gotree.X("b"), g.P.News())),
 		// Written for each role, because only the methods of a known type are called directly and inlined.
-		method(r, "Stream implements fsm.Streamer.", streamMethod, g.frameSize(r, gotree.X("in[s.Bytes:]"), g.P.News())),
+		method(r, "Stream implements fsm.Streamer.", streamMethod,
+			g.frameSize(r, gotree.X("in[s.Bytes:]"), g.P.News())),
 	}
 }
 
@@ -249,7 +250,8 @@ func (g *gen) timeout(r *types.Machine) *gotree.Func {
 // decode composes the decoding of a frame of a channel that the role receives.
 func (g *gen) decode(r *types.Machine, channel int) gotree.Expr {
 	if g.P.Over(channel).Directed() {
-		return gotree.X("$2($1, frame, &r.event.Message)", gotree.Str(r.M.Name), g.OfChannel("DecodeMessageTo", channel))
+		return gotree.X("$2($1, frame, &r.event.Message)", gotree.Str(r.M.Name),
+			g.OfChannel("DecodeMessageTo", channel))
 	}
 	return gotree.X("$1(frame, &r.event.Message)", g.OfChannel("DecodeMessage", channel))
 }
@@ -260,7 +262,8 @@ func (g *gen) onChannels(r *types.Machine) []*gotree.Func {
 	for k := range g.P.Channels() {
 		at := []gotree.Expr{gotree.Int(k)}
 		decode.Cases = append(decode.Cases, &gotree.Case{List: at, Body: gotree.S("err = $1", g.decode(r, k))})
-		size.Cases = append(size.Cases, &gotree.Case{List: at, Body: gotree.S("return $1", g.frameSize(r, gotree.X("b"), k))})
+		size.Cases = append(size.Cases, &gotree.Case{List: at,
+			Body: gotree.S("return $1", g.frameSize(r, gotree.X("b"), k))})
 	}
 	return []*gotree.Func{
 		method(r, "FrameSizeOn implements fsm.Channeled.", `FrameSizeOn(channel int, b []byte) (int, error) {

@@ -164,7 +164,7 @@ func TestOtherChannel(t *testing.T) {
 	}
 	p1.Send(0, enter)
 	p1.Flush()
-	s.hears(t, "ENTER goes over the channel events, and came over places")
+	s.hears(t, "over the channel places: bad frame at byte 4: no message has type 16")
 	s.hears(t, "report gone")
 	s.hears(t, "up false")
 	if _, err := e1.Receive(make([]byte, 10)); err == nil {

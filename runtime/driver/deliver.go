@@ -166,6 +166,9 @@ func (c *Core[R]) refuse(ev *event[R], e *Error) {
 
 func (c *Core[R]) malformed(now time.Duration, peer fsm.Peer, frame []byte, why error, lose bool) error {
 	c.counters.Malformed++
+	if c.several != nil {
+		why = fmt.Errorf("over the channel %s: %w", c.info.Channels[c.on].Name, why)
+	}
 	e := c.newError(Malformed, peer, fsm.NoTransition)
 	e.Event, e.Frame, e.Cause = "", clip(frame), why
 	if c.record.on() {

@@ -70,7 +70,8 @@ func (g *Codec) write(f *jen.File) {
 	for _, fn := range g.funcs {
 		f.Line()
 		f.Add(fn.Code())
-		if strings.HasPrefix(fn.Name, "readHeader") && len(g.tail) > 0 && strings.HasPrefix(g.tail[0].name, "leastFrame") {
+		if strings.HasPrefix(fn.Name, "readHeader") && len(g.tail) > 0 &&
+			strings.HasPrefix(g.tail[0].name, "leastFrame") {
 			g.tail[0].write(f)
 			g.tail = g.tail[1:]
 		}
@@ -124,8 +125,8 @@ func (g *Codec) appendAny() *gotree.Func {
 	$1
 	return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
 }`, gotree.Stmt(kinds))
-	f.Doc = base.Comment("AppendMessage", "appends the frame of m, as its channel has it, to dst. If m has no encoding "+
-		"the error is a wire.Error and dst is returned as it was.")
+	f.Doc = base.Comment("AppendMessage", "appends the frame of m, as its channel has it, to dst. If m has no "+
+		"encoding the error is a wire.Error and dst is returned as it was.")
 	return f
 }
 
