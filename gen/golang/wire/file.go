@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"regexp"
 	"slices"
 	"strings"
 
@@ -87,11 +88,15 @@ func (g *Codec) rename(all *types.Gen, channel int) {
 	for _, n := range base.CodecNames {
 		names[n] = all.OfChannel(n, channel)
 	}
-	said := func(doc string) string {
-		if words := strings.Fields(doc); len(words) > 1 && names[words[1]] != "" {
-			return strings.Replace(doc, words[1], names[words[1]], 1)
-		}
-		return doc
+	said := func(doc string) string { // the first word is the name of what it is said of
+		first := true
+		return word.ReplaceAllStringFunc(doc, func(w string) string {
+			if other := names[w]; other != "" && (first || strings.ToLower(w[1:]) != w[1:]) {
+				w = other
+			}
+			first = false
+			return w
+		})
 	}
 	for _, fn := range g.funcs {
 		fn.Doc = said(fn.Doc)
@@ -106,6 +111,8 @@ func (g *Codec) rename(all *types.Gen, channel int) {
 		gotree.Rename(&t.value, names)
 	}
 }
+
+var word = regexp.MustCompile(`[A-Za-z]+`)
 
 // appendAny composes AppendMessage, which leaves a message to the codec of its channel.
 func (g *Codec) appendAny() *gotree.Func {

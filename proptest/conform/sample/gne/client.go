@@ -42,52 +42,52 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch m.State {
 	case ClientStateCalling:
 		if ev.Kind == ClientEventUp {
-			// specs/library/gne/spec.yaml:48
+			// specs/library/gne/spec.yaml:55
 			m.State = ClientStateOutside
 			return took(0)
 		}
 	case ClientStateOutside:
 		switch ev.Kind {
 		case ClientCommandEnter:
-			// specs/library/gne/spec.yaml:51
+			// specs/library/gne/spec.yaml:58
 			fx.send(MessageEnter)
 			m.State = ClientStateEntering
 			return took(1)
 		case ClientReceiveExit:
-			// specs/library/gne/spec.yaml:52
+			// specs/library/gne/spec.yaml:59
 			m.receiveExit(fx)
 			return took(2)
 		case ClientReceivePlace:
-			// specs/library/gne/spec.yaml:53
+			// specs/library/gne/spec.yaml:60
 			return ignored(3)
 		case ClientEventLost:
-			// specs/library/gne/spec.yaml:54
+			// specs/library/gne/spec.yaml:61
 			m.linkLost(fx)
 			return took(4)
 		}
 	case ClientStateEntering:
 		switch ev.Kind {
 		case ClientReceiveEntered:
-			// specs/library/gne/spec.yaml:57
+			// specs/library/gne/spec.yaml:64
 			fx.report(ClientReportEntered)
 			m.State = ClientStatePlaying
 			return took(5)
 		case ClientReceiveExit:
-			// specs/library/gne/spec.yaml:58
+			// specs/library/gne/spec.yaml:65
 			m.receiveExit(fx)
 			return took(6)
 		case ClientReceivePlace:
-			// specs/library/gne/spec.yaml:59
+			// specs/library/gne/spec.yaml:66
 			return ignored(7)
 		case ClientEventLost:
-			// specs/library/gne/spec.yaml:60
+			// specs/library/gne/spec.yaml:67
 			m.linkLost(fx)
 			return took(8)
 		}
 	case ClientStatePlaying:
 		switch ev.Kind {
 		case ClientCommandMove:
-			// specs/library/gne/spec.yaml:66
+			// specs/library/gne/spec.yaml:73
 			if m.Own < Frames {
 				m.Own++
 				fx.send(MessagePlace).Place = PlaceMessage{Frame: m.Own, Place: ev.Move.Place}
@@ -95,40 +95,40 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case ClientReceivePlace:
-			// specs/library/gne/spec.yaml:68
+			// specs/library/gne/spec.yaml:75
 			if ev.Message.Place.Frame > m.Seen {
 				m.Seen = ev.Message.Place.Frame
 				fx.report(ClientReportMoved).Moved = ClientMovedReport{Place: ev.Message.Place.Place}
 				return took(10)
 			}
-			// specs/library/gne/spec.yaml:69 an older one, or the same again
+			// specs/library/gne/spec.yaml:76 an older one, or the same again
 			return took(11)
 		case ClientCommandLeave:
-			// specs/library/gne/spec.yaml:70
+			// specs/library/gne/spec.yaml:77
 			fx.send(MessageExit)
 			fx.close()
 			fx.report(ClientReportGone)
 			m.State = ClientStateOver
 			return took(12)
 		case ClientReceiveExit:
-			// specs/library/gne/spec.yaml:71
+			// specs/library/gne/spec.yaml:78
 			m.receiveExit(fx)
 			return took(13)
 		case ClientEventLost:
-			// specs/library/gne/spec.yaml:72
+			// specs/library/gne/spec.yaml:79
 			m.linkLost(fx)
 			return took(14)
 		}
 	case ClientStateOver:
 		switch ev.Kind {
 		case ClientReceiveEntered:
-			// specs/library/gne/spec.yaml:62
+			// specs/library/gne/spec.yaml:69
 			return ignored(15)
 		case ClientReceivePlace:
-			// specs/library/gne/spec.yaml:62
+			// specs/library/gne/spec.yaml:69
 			return ignored(16)
 		case ClientReceiveExit:
-			// specs/library/gne/spec.yaml:62
+			// specs/library/gne/spec.yaml:69
 			return ignored(17)
 		}
 	}

@@ -121,12 +121,12 @@ var messageIDsOnEvents = [...]uint8{
 }
 
 // maxFrameOnPlaces is the largest frame of the channel places.
-const maxFrameOnPlaces = 512
+const maxFrameOnPlaces = 508
 
 // FrameSizeOnPlaces returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
 func FrameSizeOnPlaces(b []byte) (int, error) {
-	if len(b) < 5 {
+	if len(b) < 1 {
 		return 0, nil
 	}
 	_, total, e := readHeaderOnPlaces(b)
@@ -136,33 +136,27 @@ func FrameSizeOnPlaces(b []byte) (int, error) {
 	return total, nil
 }
 
-// readHeaderOnPlaces reads the header of a frame that has at least its 5 bytes.
+// readHeaderOnPlaces reads the header of a frame that has at least its 1 bytes.
 func readHeaderOnPlaces(b []byte) (kind MessageKind, total int, e wire.Error) {
-	if v := b[0]; v != 78 {
-		return 0, 0, wire.Error{Offset: 0, Problem: wire.Mismatch, Value: int64(v), Limit: 78}
-	}
-	if v := b[1]; v != 76 {
-		return 0, 0, wire.Error{Offset: 1, Problem: wire.Mismatch, Value: int64(v), Limit: 76}
-	}
-	switch id := b[4]; id {
+	switch id := b[0]; id {
 	case 18:
 		kind = MessagePlace
 	default:
-		return 0, 0, wire.Error{Offset: 4, Problem: wire.UnknownType, Value: int64(id)}
+		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
-	size := int64(binary.LittleEndian.Uint16(b[2:])) + 4
+	size := int64(len(b))
 	if least := int64(leastFrameOnPlaces[kind]); size < least {
-		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Short, Value: size, Limit: least}
+		return 0, 0, wire.Error{Message: kind.String(), Problem: wire.Short, Value: size, Limit: least}
 	}
 	if size > maxFrameOnPlaces {
-		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Long, Value: size, Limit: maxFrameOnPlaces}
+		return 0, 0, wire.Error{Message: kind.String(), Problem: wire.Long, Value: size, Limit: maxFrameOnPlaces}
 	}
 	return kind, int(size), e
 }
 
 // leastFrameOnPlaces has the least length of each message's frame.
 var leastFrameOnPlaces = [...]uint16{
-	MessagePlace: 9,
+	MessagePlace: 5,
 }
 
 // DecodeMessageOnPlaces decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
@@ -175,8 +169,8 @@ func DecodeMessageOnPlaces(b []byte, m *Message) error {
 }
 
 func decodeOnPlaces(b []byte, m *Message) wire.Error {
-	if len(b) < 5 {
-		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 5}
+	if len(b) < 1 {
+		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 1}
 	}
 	kind, total, e := readHeaderOnPlaces(b)
 	if e.Problem != 0 {
@@ -197,8 +191,8 @@ func decodeOnPlaces(b []byte, m *Message) wire.Error {
 		m.Place = PlaceMessage{}
 		return decodePlace(b, &m.Place)
 	}
-	if len(b) > 5 {
-		return wire.Error{Message: kind.String(), Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	if len(b) > 1 {
+		return wire.Error{Message: kind.String(), Offset: 1, Problem: wire.Trailing, Value: int64(len(b) - 1)}
 	}
 	return e
 }
@@ -207,9 +201,6 @@ func decodeOnPlaces(b []byte, m *Message) wire.Error {
 // as it was.
 func appendMessageOnPlaces(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	dst = append(dst, 78)
-	dst = append(dst, 76)
-	dst = append(dst, 0, 0) // length, set below
 	if int(m.Kind) >= 4 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
@@ -225,21 +216,20 @@ func appendMessageOnPlaces(dst []byte, m *Message) ([]byte, error) {
 	if n := len(dst) - start; n > maxFrameOnPlaces {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrameOnPlaces}
 	}
-	binary.LittleEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-4))
 	return dst, nil
 }
 
 func decodePlace(b []byte, m *PlaceMessage) wire.Error {
 	{
-		v := binary.LittleEndian.Uint16(b[5:])
+		v := binary.LittleEndian.Uint16(b[1:])
 		if v > 3 {
-			return wire.Error{Message: "PLACE", Field: "frame", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 3}
+			return wire.Error{Message: "PLACE", Field: "frame", Offset: 1, Problem: wire.Range, Value: int64(v), Limit: 3}
 		}
 		m.Frame = Frame(v)
 	}
-	m.Place = Place(binary.LittleEndian.Uint16(b[7:]))
-	if len(b) > 9 {
-		return wire.Error{Message: "PLACE", Offset: 9, Problem: wire.Trailing, Value: int64(len(b) - 9)}
+	m.Place = Place(binary.LittleEndian.Uint16(b[3:]))
+	if len(b) > 5 {
+		return wire.Error{Message: "PLACE", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
 	}
 	return wire.Error{}
 }

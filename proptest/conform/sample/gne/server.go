@@ -42,31 +42,31 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch m.State {
 	case ServerStateListening:
 		if ev.Kind == ServerEventUp {
-			// specs/library/gne/spec.yaml:85
+			// specs/library/gne/spec.yaml:92
 			m.State = ServerStateWaiting
 			return took(0)
 		}
 	case ServerStateWaiting:
 		switch ev.Kind {
 		case ServerReceiveEnter:
-			// specs/library/gne/spec.yaml:88
+			// specs/library/gne/spec.yaml:95
 			fx.send(MessageEntered)
 			fx.report(ServerReportEntered)
 			m.State = ServerStatePlaying
 			return took(1)
 		case ServerCommandLeave:
-			// specs/library/gne/spec.yaml:89
+			// specs/library/gne/spec.yaml:96
 			m.commandLeave(fx)
 			return took(2)
 		case ServerEventLost:
-			// specs/library/gne/spec.yaml:90
+			// specs/library/gne/spec.yaml:97
 			m.linkLost(fx)
 			return took(3)
 		}
 	case ServerStatePlaying:
 		switch ev.Kind {
 		case ServerCommandMove:
-			// specs/library/gne/spec.yaml:96
+			// specs/library/gne/spec.yaml:103
 			if m.Own < Frames {
 				m.Own++
 				fx.send(MessagePlace).Place = PlaceMessage{Frame: m.Own, Place: ev.Move.Place}
@@ -74,39 +74,39 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case ServerReceivePlace:
-			// specs/library/gne/spec.yaml:98
+			// specs/library/gne/spec.yaml:105
 			if ev.Message.Place.Frame > m.Seen {
 				m.Seen = ev.Message.Place.Frame
 				fx.report(ServerReportMoved).Moved = ServerMovedReport{Place: ev.Message.Place.Place}
 				return took(5)
 			}
-			// specs/library/gne/spec.yaml:99 an older one, or the same again
+			// specs/library/gne/spec.yaml:106 an older one, or the same again
 			return took(6)
 		case ServerCommandLeave:
-			// specs/library/gne/spec.yaml:100
+			// specs/library/gne/spec.yaml:107
 			m.commandLeave(fx)
 			return took(7)
 		case ServerReceiveExit:
-			// specs/library/gne/spec.yaml:101
+			// specs/library/gne/spec.yaml:108
 			fx.close()
 			fx.report(ServerReportGone)
 			m.State = ServerStateOver
 			return took(8)
 		case ServerEventLost:
-			// specs/library/gne/spec.yaml:102
+			// specs/library/gne/spec.yaml:109
 			m.linkLost(fx)
 			return took(9)
 		}
 	case ServerStateOver:
 		switch ev.Kind {
 		case ServerReceiveEnter:
-			// specs/library/gne/spec.yaml:92
+			// specs/library/gne/spec.yaml:99
 			return ignored(10)
 		case ServerReceivePlace:
-			// specs/library/gne/spec.yaml:92
+			// specs/library/gne/spec.yaml:99
 			return ignored(11)
 		case ServerReceiveExit:
-			// specs/library/gne/spec.yaml:92
+			// specs/library/gne/spec.yaml:99
 			return ignored(12)
 		}
 	}

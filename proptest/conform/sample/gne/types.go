@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "33c8f28fa24dc86616d32a2ec0e8ef0a4fc7af5d6b38e3f430e1b4903921dedb"
+const hash = "6c61bf924ed08bb6829a4589ab1331f560e9bfb3bd10f593fbad12581830f638"
 
 // The constants of the specification that its machines use.
 const (
