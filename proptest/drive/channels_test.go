@@ -122,7 +122,7 @@ func TestTwoLinks(t *testing.T) {
 		s.gives(t, func(r server) fsm.Result { return r.Leave() })
 		s.hears(t, "report gone")
 		c.hears(t, "report gone")
-		if got := watch.frames; len(got) != 1 || len(got[0]) != 9 || got[0][4] != 18 {
+		if got := watch.frames; len(got) != 1 || len(got[0]) != 5 || got[0][0] != 18 {
 			t.Errorf("over the second link went % x", got)
 		}
 		select {
@@ -164,7 +164,7 @@ func TestOtherChannel(t *testing.T) {
 	}
 	p1.Send(0, enter)
 	p1.Flush()
-	s.hears(t, "over the channel places: bad frame at byte 4: no message has type 16")
+	s.hears(t, "over the channel places: bad frame at byte 0: no message has type 78")
 	s.hears(t, "report gone")
 	s.hears(t, "up false")
 	if _, err := e1.Receive(make([]byte, 10)); err == nil {

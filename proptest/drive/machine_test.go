@@ -116,26 +116,23 @@ func (a *actor) Timeout(id uint16, key uint32) fsm.Result {
 }
 
 func (a *actor) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
-	m, slots, err := interp.DecodeFrame(a.protocol, a.strs, frame)
+	return a.FrameOn(from, a.protocol.News(), frame)
+}
+
+// FrameOn implements [fsm.Channeled].
+func (a *actor) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
+	m, slots, err := interp.DecodeFrame(a.protocol.Over(channel), a.strs, frame)
 	if err.Problem != 0 {
 		return fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}, err
 	}
 	return a.do(interp.Event{Event: a.event(model.EventMessage, m), Args: slots, Sender: int(from)}), nil
 }
 
-// FrameOn implements [fsm.Channeled].
-func (a *actor) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
-	m, _, err := interp.DecodeFrame(a.protocol, a.strs, frame)
-	if err.Problem == 0 {
-		if err := a.info.On(m.Index, channel); err != nil {
-			return fsm.Result{Code: fsm.Refused, Transition: fsm.NoTransition}, err
-		}
-	}
-	return a.Frame(from, frame)
-}
+func (a *actor) FrameSize(b []byte) (int, error) { return a.FrameSizeOn(a.protocol.News(), b) }
 
-func (a *actor) FrameSize(b []byte) (int, error) {
-	n, err := interp.FrameSize(a.protocol, b)
+// FrameSizeOn implements [fsm.Channeled].
+func (a *actor) FrameSizeOn(channel int, b []byte) (int, error) {
+	n, err := interp.FrameSize(a.protocol.Over(channel), b)
 	if err.Problem != 0 {
 		return 0, err
 	}

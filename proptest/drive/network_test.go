@@ -212,12 +212,14 @@ func (w streaming) Stream(from fsm.Peer, in, out []byte, limit int) fsm.Streamed
 // channeled is a watched runner of a protocol with several channels.
 type channeled struct {
 	watched
-	frame func(from fsm.Peer, channel int, frame []byte) (fsm.Result, error)
+	inner fsm.Channeled
 }
 
 func (c channeled) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
-	return c.frame(from, channel, frame)
+	return c.inner.FrameOn(from, channel, frame)
 }
+
+func (c channeled) FrameSizeOn(channel int, b []byte) (int, error) { return c.inner.FrameSizeOn(channel, b) }
 
 // tally is a record that only counts messages.
 type tally struct{ s *seat }
@@ -257,7 +259,7 @@ func (r *play) place(i int) error {
 		outer = streaming{w, x.Stream}
 	}
 	if x, ok := inner.(fsm.Channeled); ok && r.protocol.Several() {
-		outer = channeled{w, x.FrameOn}
+		outer = channeled{w, x}
 	}
 	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.failed(e) },
 		KeepRefused: r.keep, KeepMalformed: r.keep}
