@@ -77,9 +77,9 @@ func (h *Host[R, M]) Beside(channel string, link transport.Link, whose Whose) er
 		link.Abort()
 		return err
 	}
-	b := &hostBeside{link: link, channel: k, whose: whose, confirm: guard(h.r, link),
+	b := &hostBeside{link: link, channel: k, whose: whose, confirm: guard(h.core.sizer(k), link),
 		of: slices.Repeat([]int{nobody}, link.Properties().Peers), tied: slices.Repeat([]int{nobody}, len(h.sessions)),
-		buf: make([]byte, info.MaxFrame+1), resume: make(chan struct{}, 1)}
+		buf: make([]byte, mostOn(info, k)+1), resume: make(chan struct{}, 1)}
 	b.batched, _ = link.(transport.Batched)
 	h.beside.list = append(h.beside.list, b)
 	return nil
