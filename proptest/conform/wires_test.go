@@ -64,8 +64,8 @@ func TestWires(t *testing.T) {
 				again, err := arena.AppendMessage(nil, &msg)
 				want, werr := interp.AppendFrame(p, strs, nil, got, gslots)
 				if err != nil || werr.Problem != 0 || !bytes.Equal(again, want) || !bytes.Equal(want, frame) {
-					t.Fatalf("%s, try %d: % x comes back as % x and % x (%v, %v)", ch.Name, try, frame, again, want, err,
-						werr)
+					t.Fatalf("%s, try %d: % x comes back as % x and % x (%v, %v)", ch.Name, try, frame, again, want,
+						err, werr)
 				}
 			}
 		}

@@ -48,10 +48,10 @@ func opens(t *testing.T) *hall {
 		t.Fatal(err)
 	}
 	whose := func(from net.Addr, frame []byte) int {
-		if from == nil || len(frame) != 9 {
+		if from == nil || len(frame) != 5 {
 			return -1
 		}
-		return (int(frame[7]) | int(frame[8])<<8) / 100
+		return (int(frame[3]) | int(frame[4])<<8) / 100
 	}
 	if err := h.Beside("places", h.places, whose); err != nil {
 		t.Fatal(err)
@@ -149,7 +149,7 @@ func TestHostedGames(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got.Kind == transport.Data {
-			if got.N != 9 || buf[7] != 11 {
+			if got.N != 5 || buf[3] != 11 {
 				t.Errorf("the new address hears % x", buf[:got.N])
 			}
 			break
@@ -166,7 +166,7 @@ func TestHostedGames(t *testing.T) {
 
 	// What goes over the other channel is malformed here, and ends the game of that player alone.
 	send(gne.Message{Kind: gne.MessageEnter})
-	h.hears(t, ": ENTER goes over the channel events, and came over places")
+	h.hears(t, "over the channel places: bad frame at byte 0: no message has type 78")
 	h.hears(t, "1 report gone")
 	h.hears(t, "1 up false")
 	two.hears(t, "report gone")

@@ -219,7 +219,9 @@ func (c channeled) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result
 	return c.inner.FrameOn(from, channel, frame)
 }
 
-func (c channeled) FrameSizeOn(channel int, b []byte) (int, error) { return c.inner.FrameSizeOn(channel, b) }
+func (c channeled) FrameSizeOn(channel int, b []byte) (int, error) {
+	return c.inner.FrameSizeOn(channel, b)
+}
 
 // tally is a record that only counts messages.
 type tally struct{ s *seat }
