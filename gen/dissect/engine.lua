@@ -644,6 +644,12 @@ local function ended(r, item)
   local s = r.finish > r.at and r.tvb:raw(r.at, math.min(r.finish - r.at, item.most + #item.tail)) or ""
   local from, to = s:find(item.lone and "\n" or item.tail, 1, true)
   if item.lone and from and from > 1 and s:byte(from - 1) == 13 then from = from - 1 end
+  local stop = s:find("[\r\n]")
+  while not item.plain and stop do -- a CR or LF before the end
+    local rest = s:sub(stop)
+    if rest:sub(1, #item.tail) == item.tail or rest == item.tail:sub(1, #rest) or item.lone and from and stop >= from then break end
+    wrong(r.at + stop - 1, "%s has a line end that is none", item.field)
+  end
   if from and from - 1 > item.most or not from and #s == item.most + #item.tail then wrong(r.at, "%s does not end", item.field) end
   if not from then short(r, r.at, "%s does not end", item.field) end
   return from - 1, to - from + 1
@@ -990,6 +996,7 @@ local function line(tvb, pinfo, tree, at, total)
   local root = tree:add(proto, tvb(at, total))
   local text = tvb:raw(at, total - 1):gsub("\r$", "")
   local bad = text:find(spec.ascii and "[^ -~]" or "\r")
+  if spec.strict and #text ~= total - 2 then bad = total end
   if bad then
     complain(tvb, pinfo, root, at, at + total, { at = at + bad - 1, text = "a byte that no line has" })
     return

@@ -58,8 +58,8 @@ func (w *writer) spec(p *model.Protocol, o Options) {
 		if form.Self {
 			w.line("self = true,")
 		}
-		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, ascii = %t,", form.Max, form.HeaderLen,
-			form.Surplus, form.Lines, form.ASCII)
+		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, strict = %t, ascii = %t,", form.Max,
+			form.HeaderLen, form.Surplus, form.Lines, form.Strict, form.ASCII)
 		w.block("header = {", "},", func() {
 			for _, item := range form.Header {
 				w.header(item)

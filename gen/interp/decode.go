@@ -123,6 +123,8 @@ func (d *decoder) number(n model.Number, field string) (v uint64, size int, ok b
 	switch {
 	case size == 0:
 		return 0, 0, d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(len(d.b)+1))
+	case size < 0 && (n.Varint == model.Decimal || n.Varint == model.Hex):
+		return 0, 0, d.fail(field, d.at, wire.NoDigits, 0, 0)
 	case size < 0:
 		return 0, 0, d.fail(field, d.at, wire.Varint, 0, 0)
 	case n.Signed:
@@ -233,7 +235,7 @@ func (d *decoder) constant(it *model.WireConst) bool {
 func (d *decoder) literal(it *model.WireLiteral) bool {
 	if d.self {
 		if i := wire.Begins(d.b[d.at:], it.Bytes); i >= 0 {
-			return d.fail("", d.at+i, wire.Mismatch, int64(d.b[d.at+i]), int64(it.Bytes[i]))
+			return d.fail("", d.at+i, wire.Byte, int64(d.b[d.at+i]), int64(it.Bytes[i]))
 		}
 	}
 	if !d.need("", len(it.Bytes)) {
@@ -241,7 +243,7 @@ func (d *decoder) literal(it *model.WireLiteral) bool {
 	}
 	for i := range len(it.Bytes) {
 		if got := d.b[d.at+i]; got != it.Bytes[i] {
-			return d.fail("", d.at+i, wire.Mismatch, int64(got), int64(it.Bytes[i]))
+			return d.fail("", d.at+i, wire.Byte, int64(got), int64(it.Bytes[i]))
 		}
 	}
 	d.at += len(it.Bytes)
@@ -402,7 +404,11 @@ func (d *decoder) text(it *model.WireBytes, slots []int64, field string) bool {
 	case it.End != "":
 		i, n := wire.Ended(rest, it.End, it.LoneLF, it.Field.Type.Cap)
 		if n <= 0 {
-			d.err = wire.BadEnded(d.err.Message, field, d.b, d.at, n, it.Field.Type.Cap)
+			if it.Field.Type.Binary {
+				d.err = wire.BadEnded(d.err.Message, field, d.b, d.at, n, it.Field.Type.Cap)
+			} else {
+				d.err = wire.BadText(d.err.Message, field, d.b, d.at, n, it.Field.Type.Cap, it.End)
+			}
 			return false
 		}
 		text, end = rest[:i], n

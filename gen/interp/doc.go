@@ -82,6 +82,10 @@
 //	  number outside its type           Range{Message, Field, Offset, Value, Limit: the bound it is beyond}
 //	  code no name has                  Range{…, Limit: greatest code}
 //	  constant                          Mismatch{Message, Offset, Value, Limit}
+//	  byte of a constant text           Byte{Message, Offset: of the byte, Value, Limit}
+//	  checksum                          BadSum{Message, Field: checksum, Offset, Value, Limit: that of the bytes}
+//	  CR or LF before a text's end      Charset{Message, Field, Offset: of the byte, Value: the byte}
+//	  number in digits that is none     NoDigits{Message, Field, Offset}
 //	  count of a list above its bound   Count{Message, Field, Offset: of the count, Value, Limit: bound}
 //	  text nul longer than its bound    Unterminated{Message, Field, Offset: of the text, Value: bytes, Limit: bound}
 //	  other text longer than its bound  Count{Message, Field, Offset: of the text, Value: bytes, Limit: bound}
@@ -91,7 +95,8 @@
 // integer, pad and constant, the aligning between them with empty lists and
 // texts, and no aligning at the end. Field is the message's field, or
 // `list.field` inside an each; empty for pad, constant and header. Numbers on
-// the wire are unsigned; Value and Limit hold the bits of a u64 as int64.
+// the wire are unsigned, and an error of a region names the first field in it; Value and Limit hold the
+// bits of a u64 as int64.
 // [FrameSize] makes the checks of the header up to Long, in the same order.
 //
 // [AppendFrame] reports, in the order of the items: a number that does not fit

@@ -132,7 +132,7 @@ func decodeBody(p *model.Protocol, strs *Strings, b []byte, m *model.Message, bo
 	if it := checksumOf(p.Wire); it != nil {
 		got, want := uint32(wire.Unsigned(b[it.Offset:it.Offset+4], it.Little)), wire.Checksum(b, it.Offset)
 		if got != want {
-			return nil, wire.Error{Message: m.Name, Offset: it.Offset, Problem: wire.Mismatch,
+			return nil, wire.Error{Message: m.Name, Field: "checksum", Offset: it.Offset, Problem: wire.BadSum,
 				Value: int64(got), Limit: int64(want)}
 		}
 	}

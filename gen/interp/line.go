@@ -33,6 +33,9 @@ func decodeLine(p *model.Protocol, strs *Strings, b []byte) (*model.Message, []i
 	case n < len(b):
 		return nil, nil, wire.Error{Offset: n, Problem: wire.Trailing, Value: int64(len(b) - n)}
 	}
+	if p.Wire.Strict && (n < 2 || b[n-2] != '\r') {
+		return nil, nil, wire.Error{Offset: n - 1, Problem: wire.Text, Value: int64(b[n-1])}
+	}
 	line := strings.TrimSuffix(string(b[:n-1]), "\r")
 	for i, c := range []byte(line) {
 		if c == '\r' || p.Wire.ASCII && (c < ' ' || c > '~') {
@@ -149,7 +152,7 @@ func appendLine(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message
 			e.b = strconv.AppendUint(e.b, uint64(v[0]), 10)
 		}
 	}
-	e.b = append(e.b, model.LineEnd)
+	e.b = append(e.b, p.Wire.EndOfLine()...)
 	if len(e.b) > p.Wire.Max {
 		e.fail("", 0, wire.Long, int64(len(e.b)), int64(p.Wire.Max))
 		return dst, e.err
@@ -160,7 +163,7 @@ func appendLine(p *model.Protocol, strs *Strings, dst []byte, msg *model.Message
 			if m == msg {
 				break
 			}
-			if matchLine(m, strs, string(e.b[:len(e.b)-1]), make([]int64, FieldSlots(m.Fields))) {
+			if matchLine(m, strs, string(e.b[:len(e.b)-len(p.Wire.EndOfLine())]), make([]int64, FieldSlots(m.Fields))) {
 				e.fail(pathName(&msg.Line[0]), 0, wire.Text, int64(m.Index), 0)
 				return dst, e.err
 			}

@@ -7,16 +7,17 @@ import (
 
 // sized reads a region: how many bytes it has, and its items, for which the frame ends where it does.
 func (d *decoder) sized(it *model.WireSized, slots []int64, prefix string) bool {
-	n, size, ok := d.number(it.Number, "")
+	field := prefix + it.Name()
+	n, size, ok := d.number(it.Number, field)
 	if !ok {
 		return false
 	}
 	d.at += size
 	if d.self && n > uint64(d.most) {
-		return d.fail("", d.at, wire.Long, int64(n), int64(d.most))
+		return d.fail(field, d.at, wire.Long, int64(n), int64(d.most))
 	}
 	if n > uint64(len(d.b)-d.at) {
-		return d.fail("", d.at, wire.Short, int64(len(d.b)), int64(uint64(d.at)+min(n, 1<<32)))
+		return d.fail(field, d.at, wire.Short, int64(len(d.b)), int64(uint64(d.at)+min(n, 1<<32)))
 	}
 	whole := d.b
 	d.b = d.b[:d.at+int(n)]
@@ -24,7 +25,7 @@ func (d *decoder) sized(it *model.WireSized, slots []int64, prefix string) bool 
 		return false
 	}
 	if d.at < len(d.b) {
-		return d.fail("", d.at, wire.Trailing, int64(len(d.b)-d.at), 0)
+		return d.fail(field, d.at, wire.Trailing, int64(len(d.b)-d.at), 0)
 	}
 	d.b = whole
 	return true
@@ -159,7 +160,8 @@ func (e *encoder) sized(it *model.WireSized, slots []int64, prefix string) bool 
 	last := e.last
 	ok := e.items(it.Items, slots, prefix)
 	e.last = last || e.ended
-	return ok && e.length(&model.WireLength{Number: it.Number}, at, at+least)
+	return ok && (e.length(&model.WireLength{Number: it.Number}, at, at+least) ||
+		e.fail(prefix+it.Name(), at, e.err.Problem, e.err.Value, e.err.Limit))
 }
 
 // part writes items that are there if an optional field is.
@@ -168,7 +170,7 @@ func (e *encoder) part(it *model.WireIf, slots []int64, prefix string) bool {
 		return true
 	}
 	if it.After != nil && slots[it.After.Offset] == 0 {
-		return e.fail(prefix+it.Field.Name, len(e.b), wire.Range, 1, 0)
+		return e.fail(prefix+it.Field.Name, len(e.b), wire.Union, 1, 0)
 	}
 	return e.items(it.Items, slots, prefix)
 }
@@ -182,7 +184,7 @@ func (e *encoder) choice(it *model.WireCase, slots []int64, prefix string) bool 
 		for _, f := range it.Fields {
 			want := truth(contains(b.Fields, f))
 			if got := slots[f.Offset]; got != want {
-				return e.fail(prefix+f.Name, len(e.b), wire.Range, got, want)
+				return e.fail(prefix+f.Name, len(e.b), wire.Union, got, want)
 			}
 		}
 		return e.items(b.Items, slots, prefix)

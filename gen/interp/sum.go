@@ -36,7 +36,7 @@ func (d *decoder) sum(it *model.WireSum) bool {
 	}
 	want := sums[it.Sum].Of(d.b[place(d.begins, it.From, 0):place(d.begins, it.To, d.at)])
 	if got != want {
-		return d.fail("checksum", d.at, wire.Mismatch, int64(got), int64(want))
+		return d.fail("checksum", d.at, wire.BadSum, int64(got), int64(want))
 	}
 	d.at += size
 	return true

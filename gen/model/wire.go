@@ -25,7 +25,17 @@ type Wire struct {
 	// messages have a Line instead of a Layout. ASCII is set if a line has only the bytes 32 to
 	// 126.
 	Lines, ASCII bool
+	// CRLF is set if lines are written with CR LF; Strict if an LF alone then ends none.
+	CRLF, Strict bool
 	Span         diag.Span
+}
+
+// EndOfLine returns the bytes that end a line that is written.
+func (w *Wire) EndOfLine() string {
+	if w.CRLF {
+		return "\r\n"
+	}
+	return "\n"
 }
 
 // LinePart is a piece of a line: literal text, or a field.
@@ -411,6 +421,53 @@ type WireBranch struct {
 
 // Has reports whether the branch is that of a value; the branches before it are not.
 func (b *WireBranch) Has(v int64) bool { return b.Else || slices.Contains(b.Values, v) }
+
+// Name returns the name of the first field in a region, for errors; empty if there is none.
+func (it *WireSized) Name() string {
+	if f := firstField(it.Items); f != nil {
+		return f.Name
+	}
+	return ""
+}
+
+// firstField returns the first field that items place or count, nil if they have none.
+func firstField(items []WireItem) *Field {
+	for _, item := range items {
+		var f *Field
+		switch it := item.(type) {
+		case *WireInt:
+			f = it.Field
+		case *WireBytes:
+			f = it.Field
+		case *WireCount:
+			f = it.Field
+		case *WireEach:
+			f = it.Field
+		case *WireWord:
+			f = it.Field
+		case *WireRun:
+			f = it.Field
+		case *WireIf:
+			f = it.Field
+		case *WireSized:
+			f = firstField(it.Items)
+		case *WireCase:
+			if len(it.Fields) > 0 {
+				f = it.Fields[0]
+			}
+		case *WireBits:
+			for _, part := range it.Parts {
+				if f == nil {
+					f = firstField([]WireItem{part.Item})
+				}
+			}
+		}
+		if f != nil {
+			return f
+		}
+	}
+	return nil
+}
 
 // Elements returns which elements of an array the rows have, from the first up to the second.
 func (it *WireEach) Elements() (from, to int) {

@@ -147,7 +147,7 @@ var keyDocs = map[string]string{
 	"or":      "Commands one of which will do as well.",
 	"times":   "How often each instance gets the command, or its timer expires.",
 	"full":    "What a send into a full channel does: `fault` (the default), `lose` or `wait`.",
-	"lines":   "Frames are lines of text that end with `lf`.",
+	"lines":   "Frames are lines of text that end with `lf`, `crlf`, or `crlf or lf`.",
 	"charset": "The bytes of a line: `ascii` (32 to 126) or `any`.",
 	"line":    "The line: literal text and `{field}`.", "without": "Bytes that the text does not contain.",
 	"words":  "What the names of the enumeration are in a line, where they are something else.",

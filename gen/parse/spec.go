@@ -68,7 +68,7 @@ func init() {
 	initChecks()
 	wire := &shape{what: "the wire format", keys: []key{
 		{"order", &shape{what: "a byte order", scalar: oneOf("big", "little")}},
-		{"lines", &shape{what: "the end of a line", scalar: oneOf("lf")}},
+		{"lines", &shape{what: "the end of a line", scalar: oneOf("lf", "crlf", "crlf or lf")}},
 		{"charset", &shape{what: "the bytes of a line", scalar: oneOf("ascii", "any")}},
 		{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
 		{"selfDelimiting", &shape{what: "selfDelimiting", scalar: boolScalar}},

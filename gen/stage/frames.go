@@ -82,11 +82,10 @@ func reason(m *model.Message, err wire.Error) string {
 	case wire.Text:
 		why = "its line has a byte that it must not have, or would be read as another message"
 	}
-	at := fieldOf(m.Fields, err.Field)
-	switch optional := at != nil && at.Kind == model.KindOptional && err.Problem == wire.Range; {
-	case optional && err.Value == 1 && err.Limit == 0:
+	switch {
+	case err.Problem == wire.Union && err.Limit == 0:
 		return "field " + err.Field + " is set, and beside what the other fields say the frame has no place for it"
-	case optional && err.Value == 0 && err.Limit == 1:
+	case err.Problem == wire.Union:
 		return "field " + err.Field + " is none, and by what the other fields say the frame has it"
 	}
 	return "field " + err.Field + ": " + why

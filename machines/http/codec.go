@@ -104,7 +104,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	{
 		i, n := wire.Ended(b[at:], " HTTP/1.", false, 256)
 		if n <= 0 {
-			return wire.BadEnded("REQUEST", "target", b, at, n, 256)
+			return wire.BadText("REQUEST", "target", b, at, n, 256, " HTTP/1.")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadPrintable(text); i >= 0 {
@@ -119,7 +119,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 10, false, "\r\n")
 		if n <= 0 {
-			return wire.BadVarint("REQUEST", "minor", b, at, n)
+			return wire.BadDigits("REQUEST", "minor", b, at, n)
 		}
 		if v > 9 {
 			return wire.Error{Message: "REQUEST", Field: "minor", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
@@ -150,7 +150,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 			{
 				v, n := wire.Digits(b[at:], 10, false, "\r\n")
 				if n <= 0 {
-					return wire.BadVarint("REQUEST", "body", b, at, n)
+					return wire.BadDigits("REQUEST", "body", b, at, n)
 				}
 				count1 = v
 				at += n
@@ -165,13 +165,13 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 			at += 18
 			at += wire.Spaces(b[at:])
 			if i := wire.Begins(b[at:], "chunked"); i >= 0 {
-				return wire.Error{Message: "REQUEST", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("chunked"[i])}
+				return wire.Error{Message: "REQUEST", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("chunked"[i])}
 			} else if i == -2 {
 				return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 7)}
 			}
 			at += 7
 			if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-				return wire.Error{Message: "REQUEST", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+				return wire.Error{Message: "REQUEST", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 			} else if i == -2 {
 				return wire.Error{Message: "REQUEST", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 			}
@@ -216,7 +216,7 @@ func decodeHeader(b []byte, at int, e *Header, message string) (int, wire.Error)
 	{
 		i, n := wire.Ended(b[at:], ":", false, 40)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "headers.name", b, at, n, 40)
+			return at, wire.BadText(message, "headers.name", b, at, n, 40, ":")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadPrintable(text); i >= 0 {
@@ -232,7 +232,7 @@ func decodeHeader(b []byte, at int, e *Header, message string) (int, wire.Error)
 	{
 		i, n := wire.Ended(b[at:], "\r\n", false, 256)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "headers.value", b, at, n, 256)
+			return at, wire.BadText(message, "headers.value", b, at, n, 256, "\r\n")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadByte(text, "", false); i >= 0 {
@@ -249,7 +249,7 @@ func decodeHeader2(b []byte, at int, e *Header, message string) (int, wire.Error
 	{
 		i, n := wire.Ended(b[at:], ":", false, 40)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "chunked.trailers.name", b, at, n, 40)
+			return at, wire.BadText(message, "chunked.trailers.name", b, at, n, 40, ":")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadPrintable(text); i >= 0 {
@@ -265,7 +265,7 @@ func decodeHeader2(b []byte, at int, e *Header, message string) (int, wire.Error
 	{
 		i, n := wire.Ended(b[at:], "\r\n", false, 256)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "chunked.trailers.value", b, at, n, 256)
+			return at, wire.BadText(message, "chunked.trailers.value", b, at, n, 256, "\r\n")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadByte(text, "", false); i >= 0 {
@@ -296,7 +296,7 @@ func decodeChunked(b []byte, at int, e *Chunked, message string) (int, wire.Erro
 		{
 			v, n := wire.Digits(b[at:], 16, true, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint(message, "chunked.pieces.", b, at, n)
+				return at, wire.BadDigits(message, "chunked.pieces.", b, at, n)
 			}
 			count2xx = v
 			at += n
@@ -314,7 +314,7 @@ func decodeChunked(b []byte, at int, e *Chunked, message string) (int, wire.Erro
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
@@ -515,7 +515,7 @@ func encodeChunked(dst []byte, start int, e *Chunked, message string) ([]byte, w
 
 func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 	if i := wire.Begins(b[0:], "HTTP/1."); i >= 0 {
-		return wire.Error{Message: "RESPONSE", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("HTTP/1."[i])}
+		return wire.Error{Message: "RESPONSE", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("HTTP/1."[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "RESPONSE", Problem: wire.Short, Value: int64(len(b)), Limit: int64(7)}
 	}
@@ -523,7 +523,7 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 10, false, " ")
 		if n <= 0 {
-			return wire.BadVarint("RESPONSE", "minor", b, at, n)
+			return wire.BadDigits("RESPONSE", "minor", b, at, n)
 		}
 		if v > 9 {
 			return wire.Error{Message: "RESPONSE", Field: "minor", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
@@ -534,7 +534,7 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 10, false, " ")
 		if n <= 0 {
-			return wire.BadVarint("RESPONSE", "code", b, at, n)
+			return wire.BadDigits("RESPONSE", "code", b, at, n)
 		}
 		if v > 999 {
 			return wire.Error{Message: "RESPONSE", Field: "code", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 999}
@@ -548,7 +548,7 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 	{
 		i, n := wire.Ended(b[at:], "\r\n", false, 64)
 		if n <= 0 {
-			return wire.BadEnded("RESPONSE", "reason", b, at, n, 64)
+			return wire.BadText("RESPONSE", "reason", b, at, n, 64, "\r\n")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadByte(text, "", false); i >= 0 {
@@ -580,7 +580,7 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 			{
 				v, n := wire.Digits(b[at:], 10, false, "\r\n")
 				if n <= 0 {
-					return wire.BadVarint("RESPONSE", "body", b, at, n)
+					return wire.BadDigits("RESPONSE", "body", b, at, n)
 				}
 				count1 = v
 				at += n
@@ -595,13 +595,13 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 			at += 18
 			at += wire.Spaces(b[at:])
 			if i := wire.Begins(b[at:], "chunked"); i >= 0 {
-				return wire.Error{Message: "RESPONSE", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("chunked"[i])}
+				return wire.Error{Message: "RESPONSE", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("chunked"[i])}
 			} else if i == -2 {
 				return wire.Error{Message: "RESPONSE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 7)}
 			}
 			at += 7
 			if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-				return wire.Error{Message: "RESPONSE", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+				return wire.Error{Message: "RESPONSE", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 			} else if i == -2 {
 				return wire.Error{Message: "RESPONSE", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 			}

@@ -227,12 +227,12 @@ func decodeRecord(b []byte, at int, e *Record, message string) (int, wire.Error)
 	e.Life = Number(binary.BigEndian.Uint32(b[at:]))
 	at += 4
 	if len(b) < at+2 {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "answers.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if size1 > uint64(len(b)-at) {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return at, wire.Error{Message: message, Field: "answers.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -270,7 +270,7 @@ func decodeRecord(b []byte, at int, e *Record, message string) (int, wire.Error)
 			}
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Field: "answers.address", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return at, wire.Error{}
@@ -302,12 +302,12 @@ func decodeRecord2(b []byte, at int, e *Record, message string) (int, wire.Error
 	e.Life = Number(binary.BigEndian.Uint32(b[at:]))
 	at += 4
 	if len(b) < at+2 {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "authority.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if size1 > uint64(len(b)-at) {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return at, wire.Error{Message: message, Field: "authority.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -345,7 +345,7 @@ func decodeRecord2(b []byte, at int, e *Record, message string) (int, wire.Error
 			}
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Field: "authority.address", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return at, wire.Error{}
@@ -377,12 +377,12 @@ func decodeRecord3(b []byte, at int, e *Record, message string) (int, wire.Error
 	e.Life = Number(binary.BigEndian.Uint32(b[at:]))
 	at += 4
 	if len(b) < at+2 {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "additional.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if size1 > uint64(len(b)-at) {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return at, wire.Error{Message: message, Field: "additional.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -420,7 +420,7 @@ func decodeRecord3(b []byte, at int, e *Record, message string) (int, wire.Error
 			}
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Field: "additional.address", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return at, wire.Error{}
@@ -519,13 +519,13 @@ func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, wir
 		switch e.Kind {
 		case 1:
 			if !e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Address.Value.Data[:min(int(e.Address.Value.Len), 4)]
@@ -536,13 +536,13 @@ func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, wir
 			}
 		case 5:
 			if e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Target.Value.Data[:min(int(e.Target.Value.Len), 253)]
@@ -554,13 +554,13 @@ func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, wir
 			}
 		default:
 			if e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.address", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "answers.target", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "answers.data", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			{
 				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 300)]
@@ -569,7 +569,7 @@ func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, wir
 		}
 	}
 	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+		return dst, wire.Error{Message: message, Field: "answers.address", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
 		n := len(dst) - sizeAt1 - 2
@@ -597,13 +597,13 @@ func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, wi
 		switch e.Kind {
 		case 1:
 			if !e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Address.Value.Data[:min(int(e.Address.Value.Len), 4)]
@@ -614,13 +614,13 @@ func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, wi
 			}
 		case 5:
 			if e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Target.Value.Data[:min(int(e.Target.Value.Len), 253)]
@@ -632,13 +632,13 @@ func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, wi
 			}
 		default:
 			if e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.address", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "authority.target", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "authority.data", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			{
 				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 300)]
@@ -647,7 +647,7 @@ func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, wi
 		}
 	}
 	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+		return dst, wire.Error{Message: message, Field: "authority.address", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
 		n := len(dst) - sizeAt1 - 2
@@ -675,13 +675,13 @@ func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, wi
 		switch e.Kind {
 		case 1:
 			if !e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Address.Value.Data[:min(int(e.Address.Value.Len), 4)]
@@ -692,13 +692,13 @@ func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, wi
 			}
 		case 5:
 			if e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Target.Value.Data[:min(int(e.Target.Value.Len), 253)]
@@ -710,13 +710,13 @@ func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, wi
 			}
 		default:
 			if e.Address.Present {
-				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "additional.address", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Target.Present {
-				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "additional.target", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "additional.data", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			{
 				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 300)]
@@ -725,7 +725,7 @@ func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, wi
 		}
 	}
 	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+		return dst, wire.Error{Message: message, Field: "additional.address", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
 		n := len(dst) - sizeAt1 - 2

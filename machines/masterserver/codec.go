@@ -105,7 +105,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	if e.Problem != 0 {
 		return dst[:start], e
 	}
-	dst = append(dst, '\n')
+	dst = append(dst, "\n"...)
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
 	}

@@ -250,7 +250,7 @@ func decodeConnect(b []byte, at int, m *ConnectMessage) wire.Error {
 		return wire.Error{Message: "CONNECT", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
 	if i := wire.Differs(b[at:], "MQTT"); i >= 0 {
-		return wire.Error{Message: "CONNECT", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("MQTT"[i])}
+		return wire.Error{Message: "CONNECT", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("MQTT"[i])}
 	}
 	at += 4
 	if len(b) < at+1 {
@@ -573,11 +573,11 @@ func encodePublish(dst []byte, start int, m *PublishMessage) ([]byte, wire.Error
 	switch m.Qos {
 	case QosAtMostOnce:
 		if m.Packet.Present {
-			return dst, wire.Error{Message: "PUBLISH", Field: "packet", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: "PUBLISH", Field: "packet", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 	case QosAtLeastOnce, QosExactlyOnce:
 		if !m.Packet.Present {
-			return dst, wire.Error{Message: "PUBLISH", Field: "packet", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: "PUBLISH", Field: "packet", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet.Value))
 	}

@@ -90,7 +90,7 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 
 func decodeCommand(b []byte, m *CommandMessage) wire.Error {
 	if i := wire.Begins(b[0:], "*"); i >= 0 {
-		return wire.Error{Message: "COMMAND", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("*"[i])}
+		return wire.Error{Message: "COMMAND", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("*"[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "COMMAND", Problem: wire.Short, Value: int64(len(b)), Limit: int64(1)}
 	}
@@ -98,7 +98,7 @@ func decodeCommand(b []byte, m *CommandMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 10, false, "\r\n")
 		if n <= 0 {
-			return wire.BadVarint("COMMAND", "args", b, at, n)
+			return wire.BadDigits("COMMAND", "args", b, at, n)
 		}
 		if v > 8 {
 			return wire.Error{Message: "COMMAND", Field: "args", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 8}
@@ -108,7 +108,7 @@ func decodeCommand(b []byte, m *CommandMessage) wire.Error {
 	}
 	for i := range m.Args.Items[:m.Args.Len] {
 		if i := wire.Begins(b[at:], "$"); i >= 0 {
-			return wire.Error{Message: "COMMAND", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("$"[i])}
+			return wire.Error{Message: "COMMAND", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("$"[i])}
 		} else if i == -2 {
 			return wire.Error{Message: "COMMAND", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
@@ -117,7 +117,7 @@ func decodeCommand(b []byte, m *CommandMessage) wire.Error {
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return wire.BadVarint("COMMAND", "args.", b, at, n)
+				return wire.BadDigits("COMMAND", "args.", b, at, n)
 			}
 			count1x = v
 			at += n
@@ -135,7 +135,7 @@ func decodeCommand(b []byte, m *CommandMessage) wire.Error {
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return wire.Error{Message: "COMMAND", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return wire.Error{Message: "COMMAND", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return wire.Error{Message: "COMMAND", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
@@ -181,7 +181,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return wire.BadEnded("REPLY", "line", b, at, n, 128)
+				return wire.BadText("REPLY", "line", b, at, n, 128, "\r\n")
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
@@ -195,7 +195,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return wire.BadEnded("REPLY", "line", b, at, n, 128)
+				return wire.BadText("REPLY", "line", b, at, n, 128, "\r\n")
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
@@ -209,7 +209,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 		{
 			v, n := wire.Integer(b[at:], false, "\r\n")
 			if n <= 0 {
-				return wire.BadVarint("REPLY", "number", b, at, n)
+				return wire.BadDigits("REPLY", "number", b, at, n)
 			}
 			{
 				v := wire.Unzigzag(v)
@@ -223,7 +223,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return wire.BadVarint("REPLY", "bulk", b, at, n)
+				return wire.BadDigits("REPLY", "bulk", b, at, n)
 			}
 			count1x = v
 			at += n
@@ -241,7 +241,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return wire.Error{Message: "REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
@@ -251,7 +251,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return wire.BadVarint("REPLY", "array", b, at, n)
+				return wire.BadDigits("REPLY", "array", b, at, n)
 			}
 			if v > 8 {
 				return wire.Error{Message: "REPLY", Field: "array", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 8}
@@ -269,7 +269,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 		}
 	case KindAbsent, KindNoArray:
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return wire.Error{Message: "REPLY", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return wire.Error{Message: "REPLY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
@@ -294,7 +294,7 @@ func decodeLeaf(b []byte, at int, e *Leaf, message string) (int, wire.Error) {
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded(message, "array.array.line", b, at, n, 128)
+				return at, wire.BadText(message, "array.array.line", b, at, n, 128, "\r\n")
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
@@ -308,7 +308,7 @@ func decodeLeaf(b []byte, at int, e *Leaf, message string) (int, wire.Error) {
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded(message, "array.array.line", b, at, n, 128)
+				return at, wire.BadText(message, "array.array.line", b, at, n, 128, "\r\n")
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
@@ -322,7 +322,7 @@ func decodeLeaf(b []byte, at int, e *Leaf, message string) (int, wire.Error) {
 		{
 			v, n := wire.Integer(b[at:], false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint(message, "array.array.number", b, at, n)
+				return at, wire.BadDigits(message, "array.array.number", b, at, n)
 			}
 			{
 				v := wire.Unzigzag(v)
@@ -336,7 +336,7 @@ func decodeLeaf(b []byte, at int, e *Leaf, message string) (int, wire.Error) {
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint(message, "array.array.bulk", b, at, n)
+				return at, wire.BadDigits(message, "array.array.bulk", b, at, n)
 			}
 			count1xx = v
 			at += n
@@ -354,14 +354,14 @@ func decodeLeaf(b []byte, at int, e *Leaf, message string) (int, wire.Error) {
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
 		at += 2
 	case PlainAbsent:
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
@@ -386,7 +386,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded(message, "array.line", b, at, n, 128)
+				return at, wire.BadText(message, "array.line", b, at, n, 128, "\r\n")
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
@@ -400,7 +400,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 		{
 			i, n := wire.Ended(b[at:], "\r\n", false, 128)
 			if n <= 0 {
-				return at, wire.BadEnded(message, "array.line", b, at, n, 128)
+				return at, wire.BadText(message, "array.line", b, at, n, 128, "\r\n")
 			}
 			text, end := b[at:at+i], at+n
 			if i := wire.BadByte(text, "", false); i >= 0 {
@@ -414,7 +414,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 		{
 			v, n := wire.Integer(b[at:], false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint(message, "array.number", b, at, n)
+				return at, wire.BadDigits(message, "array.number", b, at, n)
 			}
 			{
 				v := wire.Unzigzag(v)
@@ -428,7 +428,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint(message, "array.bulk", b, at, n)
+				return at, wire.BadDigits(message, "array.bulk", b, at, n)
 			}
 			count1xx = v
 			at += n
@@ -446,7 +446,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
@@ -456,7 +456,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return at, wire.BadVarint(message, "array.array", b, at, n)
+				return at, wire.BadDigits(message, "array.array", b, at, n)
 			}
 			if v > 4 {
 				return at, wire.Error{Message: message, Field: "array.array", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 4}
@@ -474,7 +474,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 		}
 	case KindAbsent, KindNoArray:
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
@@ -570,13 +570,13 @@ func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, wire.Er
 	switch e.Kind {
 	case PlainSimple:
 		if !e.Line.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		if e.Number.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if e.Bulk.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		{
 			text := e.Line.Value.Data[:min(int(e.Line.Value.Len), 128)]
@@ -590,13 +590,13 @@ func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, wire.Er
 		}
 	case PlainError:
 		if !e.Line.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		if e.Number.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if e.Bulk.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		{
 			text := e.Line.Value.Data[:min(int(e.Line.Value.Len), 128)]
@@ -610,24 +610,24 @@ func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, wire.Er
 		}
 	case PlainInteger:
 		if e.Line.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if !e.Number.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		if e.Bulk.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(e.Number.Value))), "\r\n")
 	case PlainBulk:
 		if e.Line.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if e.Number.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if !e.Bulk.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		if int(e.Bulk.Value.Len) > 256 {
 			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Bulk.Value.Len), Limit: 256}
@@ -640,13 +640,13 @@ func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, wire.Er
 		dst = append(dst, "\r\n"...)
 	case PlainAbsent:
 		if e.Line.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.line", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if e.Number.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if e.Bulk.Present {
-			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: message, Field: "array.array.bulk", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		dst = append(dst, "\r\n"...)
 	}

@@ -101,7 +101,7 @@ func decode(b []byte, m *Message) wire.Error {
 		return e
 	}
 	if got, want := binary.LittleEndian.Uint32(b[8:]), wire.Checksum(b, 8); got != want {
-		return wire.Error{Message: m.Kind.String(), Offset: 8, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+		return wire.Error{Message: m.Kind.String(), Field: "checksum", Offset: 8, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 	}
 	return wire.Error{}
 }

@@ -42,7 +42,7 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
 	if i := wire.Differs(b[4:], "!\x12\xa4B"); i >= 0 {
-		return 0, 0, wire.Error{Message: "", Offset: 4 + i, Problem: wire.Mismatch, Value: int64(b[4+i]), Limit: int64("!\x12\xa4B"[i])}
+		return 0, 0, wire.Error{Message: "", Offset: 4 + i, Problem: wire.Byte, Value: int64(b[4+i]), Limit: int64("!\x12\xa4B"[i])}
 	}
 	size := int64(binary.BigEndian.Uint16(b[2:])) + 20
 	if least := int64(leastFrame[kind]); size < least {
@@ -340,12 +340,12 @@ func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.
 	e.Kind = binary.BigEndian.Uint16(b[at:])
 	at += 2
 	if len(b) < at+2 {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "attributes.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if size1 > uint64(len(b)-at) {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return at, wire.Error{Message: message, Field: "attributes.address", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -428,7 +428,7 @@ func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.
 				}
 				got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
 				if want := wire.CRC32.Of(b[0:since10]); got != want {
-					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 				}
 			}
 			at += 4
@@ -454,7 +454,7 @@ func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.
 			}
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Field: "attributes.address", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	if over := at % 4; over != 0 {
@@ -666,7 +666,7 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 		}
 	}
 	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+		return dst, wire.Error{Message: message, Field: "attributes.address", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
 		n := len(dst) - sizeAt1 - 2

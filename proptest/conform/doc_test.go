@@ -5,6 +5,7 @@ package conform
 import (
 	"github.com/parley-go/parley/proptest/conform/sample/alarms"
 	"github.com/parley-go/parley/proptest/conform/sample/corners"
+	"github.com/parley-go/parley/proptest/conform/sample/crlf"
 	"github.com/parley-go/parley/proptest/conform/sample/datagram"
 	"github.com/parley-go/parley/proptest/conform/sample/kitchen"
 	"github.com/parley-go/parley/proptest/conform/sample/lines"
@@ -41,6 +42,8 @@ var samples = []Target{
 		adapt[nested.Peer, nested.Event], nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner,
 		adapt[corners.Client, corners.ClientEvent], corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
+	{"proptest/conform/testdata/crlf/spec.yaml", "one", crlf.NewOneRunner, adapt[crlf.One, crlf.Event],
+		crlf.DecodeMessage, crlf.AppendMessage, crlf.FrameSize},
 	{"proptest/conform/testdata/lines/spec.yaml", "peer", lines.NewPeerRunner, adapt[lines.Peer, lines.Event],
 		lines.DecodeMessage, lines.AppendMessage, lines.FrameSize},
 	{"proptest/conform/testdata/lobby/spec.yaml", "server", lobby.NewServerRunner,

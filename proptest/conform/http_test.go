@@ -29,7 +29,7 @@ func TestHTTPRefused(t *testing.T) {
 		{"Transfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n", "at byte 35"},
 		{"A: b\r\n c: d\r\n\r\n", "field headers.name at byte 22: the byte 32 is not allowed"},
 		{"A: b\n\r\n\r\n", "field headers.value at byte 20: the byte 10 is not allowed"},
-		{"Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n", "field chunked.pieces. at byte 46"},
+		{"Transfer-Encoding: chunked\r\n\r\n-1\r\n\r\n", "field chunked.pieces at byte 46: no number in digits"},
 		{"Transfer-Encoding: chunked\r\n\r\n1\r\nxy\r\n0\r\n\r\n", "at byte 50"},
 	} {
 		frame := "GET / HTTP/1.1\r\n" + x.frame
@@ -80,4 +80,42 @@ func TestHTTPAllocatesNothing(t *testing.T) {
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
+}
+
+// TestErrorsSayWhere: an error names the field and the place, and says what is wrong with it there.
+func TestErrorsSayWhere(t *testing.T) {
+	for _, x := range []struct {
+		target Target
+		frame  string
+		want   string
+	}{
+		{sampleOf("/stun/"), "\x01\x01\x00\x08\x21\x12\xa4\x42abcdefghijkl\x80\x28\x00\x04\x00\x00\x00\x01",
+			"bad SUCCESS frame, field checksum at byte 24: the checksum is 0x5354554f, not 0x9344ab5"},
+		{sampleOf("/parts/"), "\x01\x00\x05\x00\x01\x00\x09a",
+			"field list.name at byte 7: 8 bytes, at least 16 needed"},
+		{sampleOf("/texts/"), "GET a X/1.1\r\nA: b\rc\r\n\r\n",
+			"field headers.value at byte 17: the byte 13 is not allowed"},
+		{sampleOf("/texts/"), "#abc\r--", "field a at byte 4: the byte 13 is not allowed"},
+		{sampleOf("/texts/"), "\x00\x01\x07\xff\xff", "field tail at byte 5: 65535 bytes, at most 600 allowed"},
+		{sampleOf("/texts/"), "\x00\x01\x07\x00\x04\x01a\x00", "field tail at byte 5: 8 bytes, at least 9 needed"},
+		{sampleOf("/resp/"), "$3\r\nabcX\n", "at byte 7: the byte is 88 \"X\", not 13"},
+		{sampleOf("/resp/"), ":1x\r\n", "field number at byte 1: no number in digits"},
+	} {
+		c := newCodec(t, x.target)
+		_, _, want := interp.DecodeFrame(c.Protocol, c.Strings, []byte(x.frame))
+		c.decoded(t, []byte(x.frame))
+		if !strings.Contains(want.Error(), x.want) {
+			t.Errorf("%q: %v; want … %s", x.frame, want, x.want)
+		}
+	}
+}
+
+// sampleOf returns the target whose path has a part.
+func sampleOf(part string) Target {
+	for _, x := range append(library, samples...) {
+		if strings.Contains(x.Spec, part) {
+			return x
+		}
+	}
+	panic("no target " + part)
 }

@@ -39,17 +39,21 @@ func TestLines(t *testing.T) {
 		if !c.Protocol.Wire.Lines {
 			continue
 		}
-		known := 0
+		known, end := 0, c.Protocol.Wire.EndOfLine()
 		for _, text := range hardLines {
 			for _, end := range []string{"\n", "\r\n", "", "\r", "\nmore\n", "\r\r\n"} {
 				c.decoded(t, []byte(text+end))
 			}
-			m, slots, err := interp.DecodeFrame(c.Protocol, c.Strings, []byte(text+"\n"))
+			m, slots, err := interp.DecodeFrame(c.Protocol, c.Strings, []byte(text+end))
+			if _, _, bare := interp.DecodeFrame(c.Protocol, c.Strings, []byte(text+"\n")); c.Protocol.Wire.Strict &&
+				bare.Problem == 0 {
+				t.Errorf("%s: %q ends with an LF alone", target.Spec, text)
+			}
 			if err.Problem != 0 {
 				continue
 			}
 			known++
-			if again := c.encoded(t, m, slots); !bytes.Equal(again, []byte(text+"\n")) {
+			if again := c.encoded(t, m, slots); !bytes.Equal(again, []byte(text+end)) {
 				t.Errorf("%s: %q is read as %s and sent as %q", target.Spec, text, m.Name, again)
 			}
 		}

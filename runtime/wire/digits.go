@@ -145,6 +145,18 @@ func Holds(text []byte, end string, loneLF bool) bool {
 	return true
 }
 
+// BadText is [BadEnded] for a text, in which neither CR nor LF may stand: such a byte before the end is what is
+// wrong, however many bytes follow.
+func BadText(message, field string, frame []byte, at, n, most int, end string) Error {
+	near := frame[at:min(len(frame), at+most+len(end))]
+	for i, c := range near {
+		if rest := near[i:]; (c == '\r' || c == '\n') && (len(rest) >= len(end) || end[:len(rest)] != string(rest)) {
+			return Error{Message: message, Field: field, Offset: at + i, Problem: Charset, Value: int64(c)}
+		}
+	}
+	return BadEnded(message, field, frame, at, n, most)
+}
+
 // BadEnded explains what is wrong where [Ended] gave n at an offset of a frame.
 func BadEnded(message, field string, frame []byte, at, n, most int) Error {
 	e := Error{Message: message, Field: field, Offset: at}

@@ -36,6 +36,14 @@ func CutLine(b []byte, most int, ascii bool) ([]byte, Error) {
 	return line, Error{}
 }
 
+// CutCRLF is [CutLine] for lines that end with CR LF, and not with an LF alone.
+func CutCRLF(b []byte, most int, ascii bool) ([]byte, Error) {
+	if n, e := LineSize(b, most); e.Problem == 0 && n == len(b) && n > 0 && (n < 2 || b[n-2] != '\r') {
+		return nil, Error{Offset: n - 1, Problem: Text, Value: int64(b[n-1])}
+	}
+	return CutLine(b, most, ascii)
+}
+
 // BadByte returns the index of the first byte that must not stand in a text of a line: LF, CR, one
 // of without and, if ascii is set, any byte but 32 to 126. It returns -1 if there is none.
 func BadByte(text []byte, without string, ascii bool) int {

@@ -16,7 +16,7 @@ func Flags(list ...bool) (packed uint64) {
 // and has no place in the kind, or that is missing. there and want are as [Flags] packs them, and differ.
 func Misplaced(message string, fields []string, there, want uint64, offset int) Error {
 	i := bits.TrailingZeros64(there ^ want)
-	e := Error{Message: message, Field: fields[i], Offset: offset, Problem: Range}
+	e := Error{Message: message, Field: fields[i], Offset: offset, Problem: Union}
 	if want>>i&1 != 0 {
 		e.Limit = 1
 	} else {

@@ -8,11 +8,11 @@ func TestMisplaced(t *testing.T) {
 		t.Errorf("%b", got)
 	}
 	if got, want := Misplaced("M", fields, 0b011, 0b001, 7), (Error{Message: "M", Field: "b", Offset: 7,
-		Problem: Range, Value: 1}); got != want {
+		Problem: Union, Value: 1}); got != want {
 		t.Errorf("%+v", got)
 	}
 	if got, want := Misplaced("M", fields, 0b010, 0b110, 7), (Error{Message: "M", Field: "c", Offset: 7,
-		Problem: Range, Limit: 1}); got != want {
+		Problem: Union, Limit: 1}); got != want {
 		t.Errorf("%+v", got)
 	}
 }

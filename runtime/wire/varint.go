@@ -122,6 +122,15 @@ func BadVarint(message, field string, frame []byte, at, n int) Error {
 	return e
 }
 
+// BadDigits returns the error of a number in digits at an offset of a frame, of which [Digits] or [Integer] gave n.
+func BadDigits(message, field string, frame []byte, at, n int) Error {
+	e := BadVarint(message, field, frame, at, n)
+	if n != 0 {
+		e.Problem = NoDigits
+	}
+	return e
+}
+
 // SetLEB128 writes a number as [LEB128] reads it in place of the byte at a place, and moves up what is
 // behind it.
 func SetLEB128(dst []byte, at int, v uint64) []byte {

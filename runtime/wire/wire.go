@@ -6,6 +6,7 @@ package wire
 import (
 	"hash/crc32"
 	"strconv"
+	"strings"
 )
 
 // Error says why bytes are not a frame of a protocol, or why a message has no encoding. It is
@@ -52,6 +53,15 @@ const (
 	Charset
 	// NoWord: no value is written so.
 	NoWord
+	// BadSum: a checksum differs. Limit is that of the bytes.
+	BadSum
+	// Byte: a byte of a constant text differs. Limit is the one that has to be there.
+	Byte
+	// Union: an optional field is there (Value is 1) and has no place in the kind that is chosen, or it is not
+	// and the kind needs it (Limit is 1).
+	Union
+	// NoDigits: there is no number in digits with its end, or it has zeros before it or too many digits.
+	NoDigits
 )
 
 // Error describes the error in words.
@@ -61,7 +71,7 @@ func (e Error) Error() string {
 		s = "bad " + e.Message + " frame"
 	}
 	if e.Field != "" {
-		s += ", field " + e.Field
+		s += ", field " + strings.TrimSuffix(e.Field, ".") // an element has no name of its own
 	}
 	s += " at byte " + strconv.Itoa(e.Offset) + ": "
 	v, l := strconv.FormatInt(e.Value, 10), strconv.FormatInt(e.Limit, 10)
@@ -87,6 +97,20 @@ func (e Error) Error() string {
 	case Varint:
 		return s + "the number has more bytes than it needs, or does not end"
 	}
+	switch e.Problem {
+	case BadSum:
+		return s + "the checksum is 0x" + strconv.FormatUint(uint64(e.Value), 16) + ", not 0x" +
+			strconv.FormatUint(uint64(e.Limit), 16)
+	case NoDigits:
+		return s + "no number in digits, with its end behind it, stands there"
+	case Byte:
+		return s + "the byte is " + shown(e.Value) + ", not " + shown(e.Limit)
+	case Union:
+		if e.Limit == 1 {
+			return s + "it is not there, and the kind needs it"
+		}
+		return s + "it is there, and the kind has no place for it"
+	}
 	if e.Problem == NoWord {
 		return s + "no value is written so"
 	}
@@ -94,6 +118,14 @@ func (e Error) Error() string {
 		return s + "the byte " + v + " is not allowed by the text's charset"
 	}
 	return s + "malformed"
+}
+
+// shown writes a byte, as a character too if it is one.
+func shown(b int64) string {
+	if b > ' ' && b <= '~' {
+		return strconv.FormatInt(b, 10) + " " + strconv.Quote(string(rune(b)))
+	}
+	return strconv.FormatInt(b, 10)
 }
 
 // Farther returns the error of a frame that could be several messages: that with the greater offset, the

@@ -121,6 +121,7 @@ func TestDissectorOfRandomFrames(t *testing.T) {
 		{"proptest/conform/testdata/parts/spec.yaml", "udp"}, {"specs/library/mqtt/spec.yaml", "tcp"},
 		{"specs/library/dns/spec.yaml", "udp"}, {"specs/library/stun/spec.yaml", "udp"},
 		{"specs/library/resp/spec.yaml", "tcp"}, {"specs/library/http/spec.yaml", "tcp"},
+		{"proptest/conform/testdata/crlf/spec.yaml", "tcp"},
 		{"proptest/conform/testdata/texts/spec.yaml", "tcp"}, {"proptest/conform/testdata/texts/spec.yaml", "udp"},
 		{"proptest/conform/testdata/numbers/spec.yaml", "udp"}, {"proptest/conform/testdata/numbers/spec.yaml", "tcp"},
 	} {

@@ -58,19 +58,23 @@ func DecodeMessage(b []byte, m *Message) error {
 	}
 	return nil
 }`))
+	cut := gotree.X("wire.CutLine")
+	if w.Strict {
+		cut = gotree.X("wire.CutCRLF")
+	}
 	var b gotree.Block
 	for i := range g.P.Messages {
 		b.P("if *m = (Message{Kind: $1}); $2 {\nreturn wire.Error{}\n}", g.message(i).Kind,
 			g.matches(i, names[i], gotree.X("m")))
 	}
 	g.add(gotree.F(`func decode(b []byte, m *Message) wire.Error {
-	line, e := wire.CutLine(b, maxFrame, $1)
+	line, e := $3(b, maxFrame, $1)
 	if e.Problem != 0 {
 		return e
 	}
 	$2
 	return wire.Error{Problem: wire.Text, Value: int64(len(line))}
-}`, w.ASCII, b.List))
+}`, w.ASCII, b.List, cut))
 	g.appendLines(names)
 	for i, m := range g.P.Messages {
 		if g.message(i).Member != "" {
@@ -127,13 +131,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	$1
 	$2
 	$3
-	dst = append(dst, '\n')
+	dst = append(dst, $5...)
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
 	}
 	$4
 	return dst, nil
-}`, failing, gotree.Stmt(kinds), failed, others.List))
+}`, failing, gotree.Stmt(kinds), failed, others.List, gotree.Str(g.P.Wire.EndOfLine())))
 }
 
 // notAnother composes the test for a message that accepts every line: its text must not be the line of an
@@ -150,9 +154,10 @@ func (g *codec) notAnother(i int, names []lineNames, b *gotree.Block) {
 			g.matches(k, names[k], gotree.X("other")), gotree.Str(linePath(&g.P.Messages[i].Line[0])),
 			g.P.Messages[k].Index)
 	}
-	line := gotree.S("line := dst[start:len(dst)-1]")
+	end := len(g.P.Wire.EndOfLine())
+	line := gotree.S("line := dst[start:len(dst)-$1]", end)
 	if gotree.Uses(tests.List, "other") {
-		line = gotree.S("line, other := dst[start:len(dst)-1], Message{}")
+		line = gotree.S("line, other := dst[start:len(dst)-$1], Message{}", end)
 	}
 	b.P(`if m.Kind == $1 {
 			// a text that is the line of another message would not come back as itself

@@ -97,6 +97,6 @@ func mismatch(message string, at gotree.Expr, want int64) gotree.Expr {
 
 // literalError composes the error of byte i of a constant text.
 func literalError(message, at gotree.Expr, want string) gotree.Expr {
-	return gotree.X("wire.Error{Message: $1, Offset: $2 + i, Problem: wire.Mismatch, Value: int64(b[$2+i]), "+
+	return gotree.X("wire.Error{Message: $1, Offset: $2 + i, Problem: wire.Byte, Value: int64(b[$2+i]), "+
 		"Limit: int64($3[i])}", message, at, gotree.Str(want))
 }

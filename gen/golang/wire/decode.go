@@ -602,12 +602,16 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 				end := at + int($1)
 				text := b[at:end]`, n, short)
 		case it.End != "":
+			bad := gotree.X("wire.BadText($1, $2, b, at, n, $3, $4)", d.messageName(), gotree.Str(field), most,
+				gotree.Str(it.End))
+			if it.Field.Type.Binary {
+				bad = gotree.X("wire.BadEnded($1, $2, b, at, n, $3)", d.messageName(), gotree.Str(field), most)
+			}
 			d.t.P(`i, n := wire.Ended(b[at:], $1, $2, $3)
 				if n <= 0 {
-					return wire.BadEnded($4, $5, b, at, n, $3)
+					return $4
 				}
-				text, end := b[at:at+i], at+n`, gotree.Str(it.End), it.LoneLF, most, d.messageName(),
-				gotree.Str(field))
+				text, end := b[at:at+i], at+n`, gotree.Str(it.End), it.LoneLF, most, bad)
 		case it.Whole:
 			d.t.P("if len(b) < at+$1 {\nreturn $2\n}\nend := at + $1\ntext := b[at:end]", most,
 				d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(at + $1)", most)))

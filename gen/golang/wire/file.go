@@ -170,7 +170,7 @@ func DecodeMessage(b []byte, m *Message) error {
 		return e
 	}
 	if got, want := $1, wire.Checksum(b, $2); got != want {
-		return wire.Error{Message: m.Kind.String(), Offset: $2, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+		return wire.Error{Message: m.Kind.String(), Field: "checksum", Offset: $2, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 	}
 	return wire.Error{}
 }`, ints.Read(model.Number{Bits: 32, Little: little}, gotree.Int(at)), at, to, pass))

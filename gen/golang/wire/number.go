@@ -36,11 +36,14 @@ func (d *layout) number(n model.Number, field string, plain bool, use func(v got
 		got = "_"
 	}
 	d.t.P("{\n$1, n := $2\nif n <= 0 {\nreturn $3\n}\n$4\nat += n\n}", got, ints.Varint(n, d.at),
-		d.badVarint(field), code)
+		d.badVarint(n, field), code)
 }
 
 // badVarint composes the error of a number of varying length, of which n tells what is wrong.
-func (d *layout) badVarint(field string) gotree.Expr {
+func (d *layout) badVarint(n model.Number, field string) gotree.Expr {
+	if n.Varint == model.Decimal || n.Varint == model.Hex {
+		return gotree.X("wire.BadDigits($1, $2, b, $3, n)", d.messageName(), gotree.Str(field), d.at)
+	}
 	return gotree.X("wire.BadVarint($1, $2, b, $3, n)", d.messageName(), gotree.Str(field), d.at)
 }
 

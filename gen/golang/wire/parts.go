@@ -14,25 +14,27 @@ import (
 // sized composes the reading of a region. Inside of it b ends where the region does.
 func (d *layout) sized(it *model.WireSized, of gotree.Expr, names []string, prefix string) {
 	d.float()
+	field := prefix + it.Name()
 	d.regions++
 	size := fmt.Sprintf("size%d", d.regions)
 	if it.Varint != model.Fixed {
 		d.t.P("var $1 uint64", size)
 	}
-	d.number(it.Number, "", true, func(v gotree.Expr) []gotree.Stmt {
+	d.number(it.Number, field, true, func(v gotree.Expr) []gotree.Stmt {
 		if it.Varint != model.Fixed {
 			return gotree.S("$1 = $2", size, v)
 		}
 		return gotree.S("$1 := uint64($2)", size, v)
 	})
-	short := d.err("", d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(uint64(at) + min($1, 1<<32))", size))
+	short := d.err(field, d.at, "Short", gotree.X("int64(len(b))"),
+		gotree.X("int64(uint64(at) + min($1, 1<<32))", size))
 	d.nested++
 	code := d.inner(func() { d.decode(it.Items, of, names, prefix) })
 	d.nested--
-	left := d.err("", d.at, "Trailing", gotree.X("int64(len(b) - at)"), nil)
+	left := d.err(field, d.at, "Trailing", gotree.X("int64(len(b) - at)"), nil)
 	if d.g.P.Wire.Self {
 		d.t.P("if $1 > maxFrame {\nreturn $2\n}", size,
-			d.err("", d.at, "Long", gotree.X("int64($1)", size), gotree.X("maxFrame")))
+			d.err(field, d.at, "Long", gotree.X("int64($1)", size), gotree.X("maxFrame")))
 	}
 	d.t.P(`if $1 > uint64(len(b)-at) {
 			return $2
@@ -235,8 +237,8 @@ func (e *layout) putSized(it *model.WireSized, of gotree.Expr, names []string, p
 	}
 	e.t.P("$1 := len(dst)\n$2\n{\n$3\n}", at, padCode(least), code)
 	if most < 1<<40 {
-		e.t.P("if n := $1; uint64(n) > $2 {\nreturn dst, $3\n}", n, most, e.err("", gotree.X("$1 - start", at), "Range",
-			gotree.X("int64(n)"), gotree.Int(most)))
+		e.t.P("if n := $1; uint64(n) > $2 {\nreturn dst, $3\n}", n, most,
+			e.err(prefix+it.Name(), gotree.X("$1 - start", at), "Range", gotree.X("int64(n)"), gotree.Int(most)))
 	}
 	e.t.P("{\nn := $1\n$2\n}", n, set)
 }
@@ -247,7 +249,7 @@ func (e *layout) putPart(it *model.WireIf, of gotree.Expr, names []string, prefi
 	code := e.inner(func() {
 		if it.After != nil {
 			e.t.P("if !$1.Present {\nreturn dst, $2\n}", e.member(of, names, it.After),
-				e.err(prefix+it.Field.Name, here, "Range", gotree.Int(1), nil))
+				e.err(prefix+it.Field.Name, here, "Union", gotree.Int(1), nil))
 		}
 		e.encode(it.Items, of, names, prefix)
 	})

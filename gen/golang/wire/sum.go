@@ -26,7 +26,7 @@ func (d *layout) sum(it *model.WireSum) {
 	}
 	d.t.P("{\n$1\ngot := uint64($2)\nif want := $3; got != want {\nreturn $4\n}\n}", end, ints.Read(it.Number, d.at),
 		gotree.X("wire.$1.Of(b[$2:$3])", string(it.Sum), d.place(it.From, gotree.Int(0)), d.place(it.To, d.at)),
-		d.err("checksum", d.at, "Mismatch", gotree.X("int64(got)"), gotree.X("int64(want)")))
+		d.err("checksum", d.at, "BadSum", gotree.X("int64(got)"), gotree.X("int64(want)")))
 	d.advance(it.Bits / 8)
 }
 

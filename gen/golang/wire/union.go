@@ -209,10 +209,10 @@ func (e *layout) there(it *model.WireCase, of gotree.Expr, names []string, prefi
 				place := gotree.X("$1.Present", e.member(of, names, f))
 				if slices.Contains(b.Fields, f) {
 					out = append(out, gotree.S("if !$1 {\nreturn dst, $2\n}", place,
-						e.err(prefix+f.Name, here, "Range", nil, gotree.Int(1)))...)
+						e.err(prefix+f.Name, here, "Union", nil, gotree.Int(1)))...)
 				} else {
 					out = append(out, gotree.S("if $1 {\nreturn dst, $2\n}", place,
-						e.err(prefix+f.Name, here, "Range", gotree.Int(1), nil))...)
+						e.err(prefix+f.Name, here, "Union", gotree.Int(1), nil))...)
 				}
 			}
 			return out

@@ -34,6 +34,8 @@ func Refuse(r *types.Table, n *ast.Node, messages []*model.Message) {
 func Resolve(t *types.Table, w *model.Wire, n *ast.Node, messages []*model.Message) {
 	r := &resolver{t}
 	w.Lines, w.ASCII = true, pass.TextOf(n, "charset") == "ascii"
+	end := pass.TextOf(n, "lines")
+	w.CRLF, w.Strict = end != "lf", end == "crlf"
 	for _, k := range []string{"header", "order", "surplus", "selfDelimiting"} {
 		if e := n.Entry(k); e != nil {
 			r.Errorf("FSM077", e.Key.Span(), "%s is for binary frames, and these are lines",
@@ -66,7 +68,7 @@ func Resolve(t *types.Table, w *model.Wire, n *ast.Node, messages []*model.Messa
 func (r *resolver) template(w *model.Wire, m *model.Message, n *ast.Node) {
 	before := r.Len()
 	parts := r.lineParts(m, n)
-	m.MinLen, m.MaxLen = 1, 1
+	m.MinLen, m.MaxLen = 1, len(w.EndOfLine())
 	placed := map[string]int{}
 	for i := range parts {
 		p := &parts[i]

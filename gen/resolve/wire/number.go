@@ -141,7 +141,8 @@ func (w *writer) constItem(n *ast.Node, base model.WireBase) model.WireItem {
 	}
 	v := n.Get("value")
 	if n.Kind != ast.Map || v == nil {
-		w.r.Errorf("FSM076", n.Span(), "`const` is {as: width, value: number}, {text: ABC}, {hex: 00ff}, crlf or lf")
+		w.r.Errorf("FSM076", n.Span(), "`const` is {as: width, value: number}, {text: ABC}, {hex: 00ff}, crlf, cr "+
+			"or lf")
 		return nil
 	}
 	f, ok := w.form(n, "value")

@@ -42,13 +42,30 @@ func (w *writer) noEnd(e ast.Entry, what string) model.WireItem {
 }
 
 // endNames are the names for bytes that end something.
-var endNames = map[string]string{"crlf": "\r\n", "lf": "\n"}
+var endNames = map[string]string{"crlf": "\r\n", "lf": "\n", "cr": "\r"}
+
+// lineEnd returns the name of the line end that a text may mean: CRLF, \r\n, cr lf.
+func lineEnd(text string) string {
+	name := strings.NewReplacer("\\r", "cr", "\\n", "lf", " ", "", "+", "", "_", "", "-", "").
+		Replace(strings.ToLower(text))
+	if name == "newline" {
+		name = "lf"
+	}
+	if endNames[name] == "" {
+		return ""
+	}
+	return name
+}
 
 // end reads the bytes that end something.
 func (w *writer) end(n *ast.Node) (string, bool) {
 	end := n.Text
 	if named, ok := endNames[end]; ok {
 		end = named
+	}
+	if name := lineEnd(end); name != "" && name != n.Text {
+		w.r.Errorf("FSM076", n.Span(), "%s would be these letters; the line end is called `%s`", end, name)
+		return "", false
 	}
 	if end == "" || len(end) > 16 {
 		w.r.Errorf("FSM076", n.Span(), "an end has 1 to 16 bytes, not %d", len(end))

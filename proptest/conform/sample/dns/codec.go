@@ -145,7 +145,7 @@ func decodeQuery(b []byte, m *QueryMessage) wire.Error {
 		m.Questions.Len = uint8(n)
 	}
 	if i := wire.Differs(b[6:], "\x00\x00\x00\x00\x00\x00"); i >= 0 {
-		return wire.Error{Message: "QUERY", Offset: 6 + i, Problem: wire.Mismatch, Value: int64(b[6+i]), Limit: int64("\x00\x00\x00\x00\x00\x00"[i])}
+		return wire.Error{Message: "QUERY", Offset: 6 + i, Problem: wire.Byte, Value: int64(b[6+i]), Limit: int64("\x00\x00\x00\x00\x00\x00"[i])}
 	}
 	at := 12
 	for i := range m.Questions.Items[:m.Questions.Len] {
@@ -273,7 +273,7 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 		m.Questions.Len = uint8(n)
 	}
 	if i := wire.Differs(b[6:], "\x00\x00\x00\x00\x00\x00"); i >= 0 {
-		return wire.Error{Message: "RESPONSE", Offset: 6 + i, Problem: wire.Mismatch, Value: int64(b[6+i]), Limit: int64("\x00\x00\x00\x00\x00\x00"[i])}
+		return wire.Error{Message: "RESPONSE", Offset: 6 + i, Problem: wire.Byte, Value: int64(b[6+i]), Limit: int64("\x00\x00\x00\x00\x00\x00"[i])}
 	}
 	at := 12
 	for i := range m.Questions.Items[:m.Questions.Len] {

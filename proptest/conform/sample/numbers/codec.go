@@ -253,14 +253,14 @@ func decodeRead(b []byte, at int, m *ReadMessage) wire.Error {
 		return wire.Error{Message: "READ", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
 	if i := wire.Differs(b[at:], "MQTT"); i >= 0 {
-		return wire.Error{Message: "READ", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("MQTT"[i])}
+		return wire.Error{Message: "READ", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("MQTT"[i])}
 	}
 	at += 4
 	if len(b) < at+4 {
 		return wire.Error{Message: "READ", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
 	if i := wire.Differs(b[at:], "\x89PNG"); i >= 0 {
-		return wire.Error{Message: "READ", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\x89PNG"[i])}
+		return wire.Error{Message: "READ", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\x89PNG"[i])}
 	}
 	at += 4
 	if len(b) > at {

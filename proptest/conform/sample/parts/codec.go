@@ -325,12 +325,12 @@ func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.
 	}
 	at += 2
 	if len(b) < at+2 {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return at, wire.Error{Message: message, Field: "list.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if size1 > uint64(len(b)-at) {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return at, wire.Error{Message: message, Field: "list.name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -426,7 +426,7 @@ func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.
 		case KindNothing:
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Field: "list.name", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return at, wire.Error{}
@@ -459,10 +459,10 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 		switch e.Kind {
 		case KindName:
 			if !e.Name.Present {
-				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Point.Present {
-				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Name.Value.Data[:min(int(e.Name.Value.Len), 20)]
@@ -470,19 +470,19 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 			}
 		case KindPoint:
 			if e.Name.Present {
-				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Point.Present {
-				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			dst = append(dst, byte(e.Point.Value.X))
 			dst = binary.BigEndian.AppendUint16(dst, uint16(e.Point.Value.Y))
 		case KindBoth:
 			if !e.Name.Present {
-				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if !e.Point.Present {
-				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			dst = append(dst, byte(e.Point.Value.Y))
 			dst = append(dst, byte(e.Point.Value.X))
@@ -496,15 +496,15 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 			}
 		case KindNothing:
 			if e.Name.Present {
-				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.name", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Point.Present {
-				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.point", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 		}
 	}
 	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+		return dst, wire.Error{Message: message, Field: "list.name", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
 		n := len(dst) - sizeAt1 - 2
@@ -535,13 +535,13 @@ func decodeFlags(b []byte, m *FlagsMessage) wire.Error {
 	{
 		v, n := wire.LEB128(b[at:], 28, false)
 		if n <= 0 {
-			return wire.BadVarint("FLAGS", "", b, at, n)
+			return wire.BadVarint("FLAGS", "b", b, at, n)
 		}
 		size1 = v
 		at += n
 	}
 	if size1 > uint64(len(b)-at) {
-		return wire.Error{Message: "FLAGS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return wire.Error{Message: "FLAGS", Field: "b", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -568,7 +568,7 @@ func decodeFlags(b []byte, m *FlagsMessage) wire.Error {
 			at = end
 		}
 		if len(b) > at {
-			return wire.Error{Message: "FLAGS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return wire.Error{Message: "FLAGS", Field: "b", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	m.E.Present = len(b) > at
@@ -683,7 +683,7 @@ func encodeFlags(dst []byte, start int, m *FlagsMessage) ([]byte, wire.Error) {
 		}
 	}
 	if n := len(dst) - sizeAt1 - 1; uint64(n) > 268435455 {
-		return dst, wire.Error{Message: "FLAGS", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 268435455}
+		return dst, wire.Error{Message: "FLAGS", Field: "b", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 268435455}
 	}
 	{
 		n := len(dst) - sizeAt1 - 1
@@ -694,7 +694,7 @@ func encodeFlags(dst []byte, start int, m *FlagsMessage) ([]byte, wire.Error) {
 	}
 	if m.F.Present {
 		if !m.E.Present {
-			return dst, wire.Error{Message: "FLAGS", Field: "f", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: "FLAGS", Field: "f", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		dst = append(dst, byte(m.F.Value.Y), byte(m.F.Value.X))
 	}
@@ -786,13 +786,13 @@ func decodeQuery(b []byte, m *QueryMessage) wire.Error {
 	{
 		v, n := wire.QUIC(b[at:], false)
 		if n <= 0 {
-			return wire.BadVarint("QUERY", "", b, at, n)
+			return wire.BadVarint("QUERY", "more", b, at, n)
 		}
 		size1 = v
 		at += n
 	}
 	if size1 > uint64(len(b)-at) {
-		return wire.Error{Message: "QUERY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return wire.Error{Message: "QUERY", Field: "more", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -809,7 +809,7 @@ func decodeQuery(b []byte, m *QueryMessage) wire.Error {
 			at++
 		}
 		if len(b) > at {
-			return wire.Error{Message: "QUERY", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return wire.Error{Message: "QUERY", Field: "more", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	if len(b) > at {
@@ -1012,28 +1012,28 @@ func encodeChoice(dst []byte, start int, m *ChoiceMessage) ([]byte, wire.Error) 
 	switch m.Loud {
 	case true:
 		if !m.A.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "a", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "a", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.A.Value))
 	case false:
 		if m.A.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "a", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "a", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 	}
 	switch m.Kind {
 	case 0:
 		if m.B.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if m.C.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 	case 1:
 		if !m.B.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		if m.C.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		{
 			text := m.B.Value.Data[:min(int(m.B.Value.Len), 300)]
@@ -1044,19 +1044,19 @@ func encodeChoice(dst []byte, start int, m *ChoiceMessage) ([]byte, wire.Error) 
 		}
 	case 2:
 		if m.B.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 		}
 		if !m.C.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		dst = append(dst, byte(m.C.Value.X))
 		dst = append(dst, byte(m.C.Value.Y))
 	case 3:
 		if !m.B.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "b", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		if !m.C.Present {
-			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+			return dst, wire.Error{Message: "CHOICE", Field: "c", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 		}
 		{
 			text := m.B.Value.Data[:min(int(m.B.Value.Len), 300)]
@@ -1380,12 +1380,12 @@ func decodePacket(b []byte, m *PacketMessage) wire.Error {
 	count1 := uint64(b[3])
 	at := 4
 	if len(b) < at+1 {
-		return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		return wire.Error{Message: "PACKET", Field: "payload", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
 	size1 := uint64(b[at])
 	at++
 	if size1 > uint64(len(b)-at) {
-		return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return wire.Error{Message: "PACKET", Field: "payload", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -1410,7 +1410,7 @@ func decodePacket(b []byte, m *PacketMessage) wire.Error {
 		}
 		at++
 		if len(b) > at {
-			return wire.Error{Message: "PACKET", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return wire.Error{Message: "PACKET", Field: "payload", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	{
@@ -1488,7 +1488,7 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 		dst = append(dst, 5)
 	}
 	if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
-		return dst, wire.Error{Message: "PACKET", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+		return dst, wire.Error{Message: "PACKET", Field: "payload", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
 	}
 	{
 		n := len(dst) - sizeAt1 - 1
@@ -1631,34 +1631,34 @@ func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) 
 		switch e.Kind {
 		case 0:
 			if !e.More.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Number.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			dst = wire.AppendRun(dst, int(e.More.Value), 0)
 		case 1:
 			if e.More.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Number.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 		case 2:
 			if e.More.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Data.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Number.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if int(e.Data.Value.Len) > 30 {
 				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Data.Value.Len), Limit: 30}
@@ -1670,13 +1670,13 @@ func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) 
 			}
 		case 70000:
 			if e.More.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Data.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.Number.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 30)]
@@ -1685,13 +1685,13 @@ func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) 
 			took1 = true
 		default:
 			if e.More.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.more", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.Data.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.Number.Present {
-				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: "FRAMES", Field: "frames.number", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			dst = binary.BigEndian.AppendUint16(dst, uint16(e.Number.Value))
 		}
@@ -1756,17 +1756,17 @@ func decodeSums(b []byte, m *SumsMessage) wire.Error {
 	{
 		got := uint64(binary.BigEndian.Uint16(b[5:]))
 		if want := wire.Internet.Of(b[3:5]); got != want {
-			return wire.Error{Message: "SUMS", Field: "checksum", Offset: 5, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+			return wire.Error{Message: "SUMS", Field: "checksum", Offset: 5, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 		}
 	}
 	at := 7
 	if len(b) < at+1 {
-		return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		return wire.Error{Message: "SUMS", Field: "text", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
 	size1 := uint64(b[at])
 	at++
 	if size1 > uint64(len(b)-at) {
-		return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return wire.Error{Message: "SUMS", Field: "text", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -1779,7 +1779,7 @@ func decodeSums(b []byte, m *SumsMessage) wire.Error {
 			at = end
 		}
 		if len(b) > at {
-			return wire.Error{Message: "SUMS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return wire.Error{Message: "SUMS", Field: "text", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	since03 := at
@@ -1794,7 +1794,7 @@ func decodeSums(b []byte, m *SumsMessage) wire.Error {
 	{
 		got := uint64(binary.LittleEndian.Uint32(b[at:]))
 		if want := wire.Adler32.Of(b[3:since03]); got != want {
-			return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+			return wire.Error{Message: "SUMS", Field: "checksum", Offset: at, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 		}
 	}
 	at += 4
@@ -1826,12 +1826,12 @@ func decodeSealed(b []byte, at int, e *Sealed, message string) (int, wire.Error)
 	e.Kind = b[at]
 	at++
 	if len(b) < at+1 {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		return at, wire.Error{Message: message, Field: "list.data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
 	size1 := uint64(b[at])
 	at++
 	if size1 > uint64(len(b)-at) {
-		return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return at, wire.Error{Message: message, Field: "list.data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -1859,7 +1859,7 @@ func decodeSealed(b []byte, at int, e *Sealed, message string) (int, wire.Error)
 			{
 				got := uint64(binary.BigEndian.Uint32(b[at:]))
 				if want := wire.CRC32C.Of(b[since10:at]); got != want {
-					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 				}
 			}
 			at += 4
@@ -1873,14 +1873,14 @@ func decodeSealed(b []byte, at int, e *Sealed, message string) (int, wire.Error)
 				}
 				got := uint64(binary.BigEndian.Uint32(b[at:]) ^ 1398035790)
 				if want := wire.CRC32.Of(b[0:since10]); got != want {
-					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.Mismatch, Value: int64(got), Limit: int64(want)}
+					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 				}
 			}
 			at += 4
 		case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
 		}
 		if len(b) > at {
-			return at, wire.Error{Message: message, Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return at, wire.Error{Message: message, Field: "list.data", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	if over := (at - since10) % 2; over != 0 {
@@ -1902,7 +1902,7 @@ func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, wire.Error) {
 		}
 	}
 	if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
-		return dst, wire.Error{Message: "SUMS", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+		return dst, wire.Error{Message: "SUMS", Field: "text", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
 	}
 	{
 		n := len(dst) - sizeAt1 - 1
@@ -1939,10 +1939,10 @@ func encodeSealed(dst []byte, start int, e *Sealed, message string) ([]byte, wir
 		switch e.Kind {
 		case 1:
 			if !e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.N.Present {
-				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			{
 				text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 9)]
@@ -1950,33 +1950,33 @@ func encodeSealed(dst []byte, start int, e *Sealed, message string) ([]byte, wir
 			}
 		case 2:
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.N.Present {
-				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			dst = binary.BigEndian.AppendUint16(dst, uint16(e.N.Value))
 			dst = binary.BigEndian.AppendUint32(dst, uint32(wire.CRC32C.Of(dst[start+since10:len(dst)])))
 		case 3:
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.N.Present {
-				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			binary.BigEndian.PutUint16(dst[start+1:], uint16(len(dst)-start+1))
 			dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
 		case 0, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
 			if e.Data.Present {
-				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.N.Present {
-				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 		}
 	}
 	if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
-		return dst, wire.Error{Message: message, Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+		return dst, wire.Error{Message: message, Field: "list.data", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
 	}
 	{
 		n := len(dst) - sizeAt1 - 1
@@ -2019,12 +2019,12 @@ func decodeNames(b []byte, m *NamesMessage) wire.Error {
 		e.Kind = b[at]
 		at++
 		if len(b) < at+1 {
-			return wire.Error{Message: "NAMES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+			return wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
 		size1 := uint64(b[at])
 		at++
 		if size1 > uint64(len(b)-at) {
-			return wire.Error{Message: "NAMES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+			return wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 		}
 		{
 			b := b[:at+int(size1)]
@@ -2051,7 +2051,7 @@ func decodeNames(b []byte, m *NamesMessage) wire.Error {
 				}
 			}
 			if len(b) > at {
-				return wire.Error{Message: "NAMES", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+				return wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 			}
 		}
 	}
@@ -2090,10 +2090,10 @@ func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, wire.Error) {
 			switch e.Kind {
 			case 1:
 				if !e.Mail.Present {
-					return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 				}
 				if e.Other.Present {
-					return dst, wire.Error{Message: "NAMES", Field: "hosts.other", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.other", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 				}
 				{
 					text := e.Mail.Value.Data[:min(int(e.Mail.Value.Len), 30)]
@@ -2105,10 +2105,10 @@ func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, wire.Error) {
 				}
 			case 0, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 37, 38, 39, 40, 41, 42, 43, 44, 45, 46, 47, 48, 49, 50, 51, 52, 53, 54, 55, 56, 57, 58, 59, 60, 61, 62, 63, 64, 65, 66, 67, 68, 69, 70, 71, 72, 73, 74, 75, 76, 77, 78, 79, 80, 81, 82, 83, 84, 85, 86, 87, 88, 89, 90, 91, 92, 93, 94, 95, 96, 97, 98, 99, 100, 101, 102, 103, 104, 105, 106, 107, 108, 109, 110, 111, 112, 113, 114, 115, 116, 117, 118, 119, 120, 121, 122, 123, 124, 125, 126, 127, 128, 129, 130, 131, 132, 133, 134, 135, 136, 137, 138, 139, 140, 141, 142, 143, 144, 145, 146, 147, 148, 149, 150, 151, 152, 153, 154, 155, 156, 157, 158, 159, 160, 161, 162, 163, 164, 165, 166, 167, 168, 169, 170, 171, 172, 173, 174, 175, 176, 177, 178, 179, 180, 181, 182, 183, 184, 185, 186, 187, 188, 189, 190, 191, 192, 193, 194, 195, 196, 197, 198, 199, 200, 201, 202, 203, 204, 205, 206, 207, 208, 209, 210, 211, 212, 213, 214, 215, 216, 217, 218, 219, 220, 221, 222, 223, 224, 225, 226, 227, 228, 229, 230, 231, 232, 233, 234, 235, 236, 237, 238, 239, 240, 241, 242, 243, 244, 245, 246, 247, 248, 249, 250, 251, 252, 253, 254, 255:
 				if e.Mail.Present {
-					return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 				}
 				if !e.Other.Present {
-					return dst, wire.Error{Message: "NAMES", Field: "hosts.other", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+					return dst, wire.Error{Message: "NAMES", Field: "hosts.other", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 				}
 				{
 					text := e.Other.Value.Data[:min(int(e.Other.Value.Len), 4)]
@@ -2117,7 +2117,7 @@ func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, wire.Error) {
 			}
 		}
 		if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
-			return dst, wire.Error{Message: "NAMES", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+			return dst, wire.Error{Message: "NAMES", Field: "hosts.mail", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
 		}
 		{
 			n := len(dst) - sizeAt1 - 1

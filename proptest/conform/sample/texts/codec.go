@@ -144,7 +144,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	{
 		i, n := wire.Ended(b[at:], " X/", false, 12)
 		if n <= 0 {
-			return wire.BadEnded("REQUEST", "path", b, at, n, 12)
+			return wire.BadText("REQUEST", "path", b, at, n, 12, " X/")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadByte(text, ": ", false); i >= 0 {
@@ -156,7 +156,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 10, false, ".")
 		if n <= 0 {
-			return wire.BadVarint("REQUEST", "major", b, at, n)
+			return wire.BadDigits("REQUEST", "major", b, at, n)
 		}
 		if v > 9 {
 			return wire.Error{Message: "REQUEST", Field: "major", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 9}
@@ -167,7 +167,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 10, true, "\r\n")
 		if n <= 0 {
-			return wire.BadVarint("REQUEST", "minor", b, at, n)
+			return wire.BadDigits("REQUEST", "minor", b, at, n)
 		}
 		if v > 99 {
 			return wire.Error{Message: "REQUEST", Field: "minor", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 99}
@@ -203,7 +203,7 @@ func decodeHeader(b []byte, at int, e *Header, message string) (int, wire.Error)
 	{
 		i, n := wire.Ended(b[at:], ": ", false, 12)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "headers.name", b, at, n, 12)
+			return at, wire.BadText(message, "headers.name", b, at, n, 12, ": ")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadByte(text, ": ", false); i >= 0 {
@@ -215,7 +215,7 @@ func decodeHeader(b []byte, at int, e *Header, message string) (int, wire.Error)
 	{
 		i, n := wire.Ended(b[at:], "\r\n", false, 20)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "headers.value", b, at, n, 20)
+			return at, wire.BadText(message, "headers.value", b, at, n, 20, "\r\n")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadUTF8(text); i >= 0 {
@@ -297,7 +297,7 @@ func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, wir
 
 func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 	if i := wire.Begins(b[0:], "%"); i >= 0 {
-		return wire.Error{Message: "ITEMS", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("%"[i])}
+		return wire.Error{Message: "ITEMS", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("%"[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "ITEMS", Problem: wire.Short, Value: int64(len(b)), Limit: int64(1)}
 	}
@@ -315,7 +315,7 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 		{
 			v, n := wire.Digits(b[at:], 10, false, "\r\n")
 			if n <= 0 {
-				return wire.BadVarint("ITEMS", "", b, at, n)
+				return wire.BadDigits("ITEMS", "", b, at, n)
 			}
 			if v := v; v != 7 {
 				return wire.Error{Message: "ITEMS", Offset: at, Problem: wire.Mismatch, Value: int64(v), Limit: 7}
@@ -324,14 +324,14 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 		}
 	case MarkGone:
 		if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-			return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+			return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 		} else if i == -2 {
 			return wire.Error{Message: "ITEMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 		}
 		at += 2
 	case MarkMany:
 		if i := wire.Begins(b[at:], "\n"); i >= 0 {
-			return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\n"[i])}
+			return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\n"[i])}
 		} else if i == -2 {
 			return wire.Error{Message: "ITEMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
@@ -340,7 +340,7 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 16, false, "\r\n")
 		if n <= 0 {
-			return wire.BadVarint("ITEMS", "items", b, at, n)
+			return wire.BadDigits("ITEMS", "items", b, at, n)
 		}
 		if v > 3 {
 			return wire.Error{Message: "ITEMS", Field: "items", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 3}
@@ -365,7 +365,7 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 			{
 				v, n := wire.Digits(b[at:], 10, false, "\r\n")
 				if n <= 0 {
-					return wire.BadVarint("ITEMS", "items.data", b, at, n)
+					return wire.BadDigits("ITEMS", "items.data", b, at, n)
 				}
 				count1xx = v
 				at += n
@@ -383,14 +383,14 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 				at = end
 			}
 			if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-				return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+				return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 			} else if i == -2 {
 				return wire.Error{Message: "ITEMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 			}
 			at += 2
 		case MarkGone:
 			if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-				return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+				return wire.Error{Message: "ITEMS", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 			} else if i == -2 {
 				return wire.Error{Message: "ITEMS", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 			}
@@ -400,7 +400,7 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 			{
 				v, n := wire.Digits(b[at:], 16, true, "; ")
 				if n <= 0 {
-					return wire.BadVarint("ITEMS", "items.more", b, at, n)
+					return wire.BadDigits("ITEMS", "items.more", b, at, n)
 				}
 				if v > 3 {
 					return wire.Error{Message: "ITEMS", Field: "items.more", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 3}
@@ -412,7 +412,7 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 				{
 					v, n := wire.Integer(b[at:], false, ",")
 					if n <= 0 {
-						return wire.BadVarint("ITEMS", "items.more.", b, at, n)
+						return wire.BadDigits("ITEMS", "items.more.", b, at, n)
 					}
 					{
 						v := wire.Unzigzag(v)
@@ -459,10 +459,10 @@ func encodeItems(dst []byte, start int, m *ItemsMessage) ([]byte, wire.Error) {
 		switch e.Mark {
 		case MarkPlain:
 			if !e.Data.Present {
-				return dst, wire.Error{Message: "ITEMS", Field: "items.data", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: "ITEMS", Field: "items.data", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if e.More.Present {
-				return dst, wire.Error{Message: "ITEMS", Field: "items.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "ITEMS", Field: "items.more", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if int(e.Data.Value.Len) > 40 {
 				return dst, wire.Error{Message: "ITEMS", Field: "items.data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Data.Value.Len), Limit: 40}
@@ -475,18 +475,18 @@ func encodeItems(dst []byte, start int, m *ItemsMessage) ([]byte, wire.Error) {
 			dst = append(dst, "\r\n"...)
 		case MarkGone:
 			if e.Data.Present {
-				return dst, wire.Error{Message: "ITEMS", Field: "items.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "ITEMS", Field: "items.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if e.More.Present {
-				return dst, wire.Error{Message: "ITEMS", Field: "items.more", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "ITEMS", Field: "items.more", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			dst = append(dst, "\r\n"...)
 		case MarkMany:
 			if e.Data.Present {
-				return dst, wire.Error{Message: "ITEMS", Field: "items.data", Offset: len(dst) - start, Problem: wire.Range, Value: 1}
+				return dst, wire.Error{Message: "ITEMS", Field: "items.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
 			}
 			if !e.More.Present {
-				return dst, wire.Error{Message: "ITEMS", Field: "items.more", Offset: len(dst) - start, Problem: wire.Range, Limit: 1}
+				return dst, wire.Error{Message: "ITEMS", Field: "items.more", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
 			if int(e.More.Value.Len) > 3 {
 				return dst, wire.Error{Message: "ITEMS", Field: "items.more", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.More.Value.Len), Limit: 3}
@@ -502,7 +502,7 @@ func encodeItems(dst []byte, start int, m *ItemsMessage) ([]byte, wire.Error) {
 
 func decodeChunks(b []byte, m *ChunksMessage) wire.Error {
 	if i := wire.Begins(b[0:], "!"); i >= 0 {
-		return wire.Error{Message: "CHUNKS", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("!"[i])}
+		return wire.Error{Message: "CHUNKS", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("!"[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "CHUNKS", Problem: wire.Short, Value: int64(len(b)), Limit: int64(1)}
 	}
@@ -524,7 +524,7 @@ func decodeChunks(b []byte, m *ChunksMessage) wire.Error {
 		{
 			v, n := wire.Digits(b[at:], 16, false, ";")
 			if n <= 0 {
-				return wire.BadVarint("CHUNKS", "chunks.", b, at, n)
+				return wire.BadDigits("CHUNKS", "chunks.", b, at, n)
 			}
 			count1x = v
 			at += n
@@ -545,7 +545,7 @@ func decodeChunks(b []byte, m *ChunksMessage) wire.Error {
 	{
 		v, n := wire.Integer(b[at:], false, "/")
 		if n <= 0 {
-			return wire.BadVarint("CHUNKS", "big", b, at, n)
+			return wire.BadDigits("CHUNKS", "big", b, at, n)
 		}
 		{
 			v := wire.Unzigzag(v)
@@ -556,7 +556,7 @@ func decodeChunks(b []byte, m *ChunksMessage) wire.Error {
 	{
 		v, n := wire.Digits(b[at:], 16, false, "\n")
 		if n <= 0 {
-			return wire.BadVarint("CHUNKS", "sum", b, at, n)
+			return wire.BadDigits("CHUNKS", "sum", b, at, n)
 		}
 		m.Sum = Big(v)
 		at += n
@@ -591,7 +591,7 @@ func encodeChunks(dst []byte, start int, m *ChunksMessage) ([]byte, wire.Error) 
 
 func decodeLoose(b []byte, m *LooseMessage) wire.Error {
 	if i := wire.Begins(b[0:], "#"); i >= 0 {
-		return wire.Error{Message: "LOOSE", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("#"[i])}
+		return wire.Error{Message: "LOOSE", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("#"[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "LOOSE", Problem: wire.Short, Value: int64(len(b)), Limit: int64(1)}
 	}
@@ -599,7 +599,7 @@ func decodeLoose(b []byte, m *LooseMessage) wire.Error {
 	{
 		i, n := wire.Ended(b[at:], "\r\n", true, 20)
 		if n <= 0 {
-			return wire.BadEnded("LOOSE", "a", b, at, n, 20)
+			return wire.BadText("LOOSE", "a", b, at, n, 20, "\r\n")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadUTF8(text); i >= 0 {
@@ -650,14 +650,14 @@ func encodeLoose(dst []byte, start int, m *LooseMessage) ([]byte, wire.Error) {
 
 func decodeLines(b []byte, m *LinesMessage) wire.Error {
 	if i := wire.Begins(b[0:], "&"); i >= 0 {
-		return wire.Error{Message: "LINES", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("&"[i])}
+		return wire.Error{Message: "LINES", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("&"[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "LINES", Problem: wire.Short, Value: int64(len(b)), Limit: int64(1)}
 	}
 	at := 1
 	at += wire.Spaces(b[at:])
 	if i := wire.Begins(b[at:], "\n"); i >= 0 {
-		return wire.Error{Message: "LINES", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\n"[i])}
+		return wire.Error{Message: "LINES", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\n"[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "LINES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
@@ -685,7 +685,7 @@ func decodeLines(b []byte, m *LinesMessage) wire.Error {
 			{
 				v, n := wire.Digits(b[at:], 10, false, "\r\n")
 				if n <= 0 {
-					return wire.BadVarint("LINES", "size", b, at, n)
+					return wire.BadDigits("LINES", "size", b, at, n)
 				}
 				if v > 30 {
 					return wire.Error{Message: "LINES", Field: "size", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 30}
@@ -705,7 +705,7 @@ func decodeLines(b []byte, m *LinesMessage) wire.Error {
 			{
 				v, n := wire.Digits(b[at:], 10, false, "\r\n")
 				if n <= 0 {
-					return wire.BadVarint("LINES", "data", b, at, n)
+					return wire.BadDigits("LINES", "data", b, at, n)
 				}
 				count1 = v
 				at += n
@@ -719,7 +719,7 @@ func decodeLines(b []byte, m *LinesMessage) wire.Error {
 			m.More.Present = true
 			at += 4
 			if i := wire.Begins(b[at:], "\r\n"); i >= 0 {
-				return wire.Error{Message: "LINES", Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
+				return wire.Error{Message: "LINES", Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\r\n"[i])}
 			} else if i == -2 {
 				return wire.Error{Message: "LINES", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 			}
@@ -764,7 +764,7 @@ func decodeHeader2(b []byte, at int, e *Header, message string) (int, wire.Error
 	{
 		i, n := wire.Ended(b[at:], ":", false, 12)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "lines.name", b, at, n, 12)
+			return at, wire.BadText(message, "lines.name", b, at, n, 12, ":")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadByte(text, ": ", false); i >= 0 {
@@ -777,7 +777,7 @@ func decodeHeader2(b []byte, at int, e *Header, message string) (int, wire.Error
 	{
 		i, n := wire.Ended(b[at:], "\r\n", false, 20)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "lines.value", b, at, n, 20)
+			return at, wire.BadText(message, "lines.value", b, at, n, 20, "\r\n")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadUTF8(text); i >= 0 {
@@ -797,7 +797,7 @@ func decodeHeader3(b []byte, at int, e *Header, message string) (int, wire.Error
 	{
 		i, n := wire.Ended(b[at:], ":", false, 12)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "more.lines.name", b, at, n, 12)
+			return at, wire.BadText(message, "more.lines.name", b, at, n, 12, ":")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadByte(text, ": ", false); i >= 0 {
@@ -810,7 +810,7 @@ func decodeHeader3(b []byte, at int, e *Header, message string) (int, wire.Error
 	{
 		i, n := wire.Ended(b[at:], "\r\n", false, 20)
 		if n <= 0 {
-			return at, wire.BadEnded(message, "more.lines.value", b, at, n, 20)
+			return at, wire.BadText(message, "more.lines.value", b, at, n, 20, "\r\n")
 		}
 		text, end := b[at:at+i], at+n
 		if i := wire.BadUTF8(text); i >= 0 {
@@ -844,7 +844,7 @@ func decodeMore(b []byte, at int, e *More, message string) (int, wire.Error) {
 		{
 			v, n := wire.Digits(b[at:], 16, true, "\n")
 			if n <= 0 {
-				return at, wire.BadVarint(message, "more.parts.", b, at, n)
+				return at, wire.BadDigits(message, "more.parts.", b, at, n)
 			}
 			count2xx = v
 			at += n
@@ -862,7 +862,7 @@ func decodeMore(b []byte, at int, e *More, message string) (int, wire.Error) {
 			at = end
 		}
 		if i := wire.Begins(b[at:], "\n"); i >= 0 {
-			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Mismatch, Value: int64(b[at+i]), Limit: int64("\n"[i])}
+			return at, wire.Error{Message: message, Offset: at + i, Problem: wire.Byte, Value: int64(b[at+i]), Limit: int64("\n"[i])}
 		} else if i == -2 {
 			return at, wire.Error{Message: message, Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 		}
@@ -1049,7 +1049,7 @@ func encodeMore(dst []byte, start int, e *More, message string) ([]byte, wire.Er
 
 func decodeBinary(b []byte, m *BinaryMessage) wire.Error {
 	if i := wire.Begins(b[0:], "\x00\x01"); i >= 0 {
-		return wire.Error{Message: "BINARY", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("\x00\x01"[i])}
+		return wire.Error{Message: "BINARY", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("\x00\x01"[i])}
 	} else if i == -2 {
 		return wire.Error{Message: "BINARY", Problem: wire.Short, Value: int64(len(b)), Limit: int64(2)}
 	}
@@ -1059,15 +1059,15 @@ func decodeBinary(b []byte, m *BinaryMessage) wire.Error {
 	m.Kind = b[2]
 	at := 3
 	if len(b) < at+2 {
-		return wire.Error{Message: "BINARY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		return wire.Error{Message: "BINARY", Field: "tail", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	size1 := uint64(binary.BigEndian.Uint16(b[at:]))
 	at += 2
 	if size1 > maxFrame {
-		return wire.Error{Message: "BINARY", Offset: at, Problem: wire.Long, Value: int64(size1), Limit: maxFrame}
+		return wire.Error{Message: "BINARY", Field: "tail", Offset: at, Problem: wire.Long, Value: int64(size1), Limit: maxFrame}
 	}
 	if size1 > uint64(len(b)-at) {
-		return wire.Error{Message: "BINARY", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+		return wire.Error{Message: "BINARY", Field: "tail", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
 	}
 	{
 		b := b[:at+int(size1)]
@@ -1101,7 +1101,7 @@ func decodeBinary(b []byte, m *BinaryMessage) wire.Error {
 			at += 2
 		}
 		if len(b) > at {
-			return wire.Error{Message: "BINARY", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+			return wire.Error{Message: "BINARY", Field: "tail", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 		}
 	}
 	return wire.Error{Offset: at}
@@ -1129,7 +1129,7 @@ func encodeBinary(dst []byte, start int, m *BinaryMessage) ([]byte, wire.Error) 
 		}
 	}
 	if n := len(dst) - sizeAt1 - 2; uint64(n) > 65535 {
-		return dst, wire.Error{Message: "BINARY", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
+		return dst, wire.Error{Message: "BINARY", Field: "tail", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 65535}
 	}
 	{
 		n := len(dst) - sizeAt1 - 2
