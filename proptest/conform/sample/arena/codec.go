@@ -192,7 +192,7 @@ func FrameSizeOnState(b []byte) (int, error) {
 // readHeaderOnState reads the header of a frame that has at least its 5 bytes.
 func readHeaderOnState(b []byte) (kind MessageKind, total int, e wire.Error) {
 	if i := wire.Differs(b[0:], "ARNA"); i >= 0 {
-		return 0, 0, wire.Error{Message: "", Offset: 0 + i, Problem: wire.Mismatch, Value: int64(b[0+i]), Limit: int64("ARNA"[i])}
+		return 0, 0, wire.Error{Message: "", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("ARNA"[i])}
 	}
 	switch id := b[4]; id {
 	case 1:
