@@ -145,9 +145,13 @@ func initStatements() {
 
 func initRole() {
 	forward := &shape{what: "what is forwarded", open: eventNames, name: freeKeys}
+	done := func(key, when string) *shape {
+		return &shape{what: "what is done when a state is " + when, list: &stmtShape, listHint: "write a list, as `" +
+			key + ": [send: A]`; `" + key + "` is a key of every state, so an event needs another name"}
+	}
 	stateShape = shape{what: "a state", merge: true, null: true, name: eventKeys,
 		open: &handlerShape, keys: []key{
-			{"doc", docShape}, {"entry", &stmtsShape}, {"exit", &stmtsShape},
+			{"doc", docShape}, {"entry", done("entry", "entered")}, {"exit", done("exit", "left")},
 			{"final", &shape{what: "final", scalar: boolScalar}},
 			{"initial", text("a state")}, {"states", named("states", &stateShape)},
 			{"ignore", eventNames}, {"defer", eventNames}, {"forward", forward},

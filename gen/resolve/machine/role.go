@@ -28,6 +28,7 @@ type Role struct {
 	calling   []*routine                 // those that are being written out
 	calls     int                        // how many were written out
 	declaring bool                       // its declaration has not ended; whoever finds it now is inside it
+	lost      bool                       // some goto leads to no state
 	badGuard  map[*model.Transition]bool // those whose guard has an error
 	children  map[*model.Part]*Role      // the roles that its parts run
 	// nodes has the states that have none of their own, composites the others, outermost first.
@@ -132,6 +133,7 @@ func (ro *Role) state(n *ast.Node) *model.State {
 	if !ro.Taken[n.Text] {
 		ro.Unknown("FSM051", n, "state", ro.stateNames())
 	}
+	ro.lost = true
 	return nil // or its name is taken, which is reported
 }
 

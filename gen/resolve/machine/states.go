@@ -313,11 +313,11 @@ func (ro *Role) handler(st *model.State, ev *model.Event, m mention) {
 			t.Name += fmt.Sprintf("/%d", i+1)
 		}
 	}
-	ro.checkOrder(h)
+	ro.checkOrder(h, m, branches)
 }
 
 // checkOrder reports a branch that cannot be reached.
-func (ro *Role) checkOrder(h *model.Handler) {
+func (ro *Role) checkOrder(h *model.Handler, m mention, from []*ast.Node) {
 	for i, t := range h.Branches[:max(0, len(h.Branches)-1)] {
 		if ro.badGuard[t] {
 			continue
@@ -329,11 +329,48 @@ func (ro *Role) checkOrder(h *model.Handler) {
 			}
 		}
 		next := h.Branches[i+1]
+		if line := atOnce(m, from); line != "" {
+			ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(
+				t.Span, "always taken").With("a list holds alternatives; to do all of it write `" + line + "`")
+			return
+		}
 		ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(
 			t.Span, "always taken").With("a list holds alternatives, of which the first whose `when` holds is taken: " +
 			"give the one before a `when`, or do both: `do: [{send: A}, {send: B}]`, with `goto` beside it")
 		return
 	}
+}
+
+// atOnce returns a list of branches as the one that it was probably meant to be, `go: {send: A, goto: t}`: each has
+// only one thing to do. It returns "" for other lists.
+func atOnce(m mention, branches []*ast.Node) string {
+	if m.key == nil {
+		return ""
+	}
+	var all, last []string
+	keys := map[string]bool{}
+	for _, b := range branches {
+		if b == nil || b.Kind != ast.Map || len(b.Entries) != 1 {
+			return ""
+		}
+		e := b.Entries[0]
+		switch text := string(e.Key.Src.Text[e.Key.Start:e.Value.End]); e.Key.Text {
+		case "when", "doc", "defensive", "do":
+			return ""
+		case "goto":
+			last = append(last, text)
+		default:
+			keys[e.Key.Text] = true
+			all = append(all, text)
+		}
+	}
+	if len(last) > 1 || strings.Contains(strings.Join(all, ""), "\n") {
+		return ""
+	}
+	if len(keys) < len(all) {
+		all = []string{"do: [{" + strings.Join(all, "}, {") + "}]"}
+	}
+	return m.key.Text + ": {" + strings.Join(append(all, last...), ", ") + "}"
 }
 
 // branch resolves one branch; b is nil if the event is forwarded. A branch that resumes a composite state
@@ -493,7 +530,7 @@ func (ro *Role) entry(st *model.State, n *ast.Node) {
 
 // reachable warns about states to which no goto leads.
 func (ro *Role) reachable() {
-	if ro.Machine.Initial == nil {
+	if ro.Machine.Initial == nil || ro.lost { // the state that is missing may have led to others
 		return
 	}
 	seen := map[*model.State]bool{ro.Machine.Initial: true}
