@@ -328,49 +328,10 @@ func (ro *Role) checkOrder(h *model.Handler, m mention, from []*ast.Node) {
 				continue
 			}
 		}
-		next := h.Branches[i+1]
-		if line := atOnce(m, from); line != "" {
-			ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(
-				t.Span, "always taken").With("a list holds alternatives; to do all of it write `" + line + "`")
-			return
-		}
-		ro.Errorf("FSM053", next.Span, "this branch is never reached: the one before has no condition").See(
-			t.Span, "always taken").With("a list holds alternatives, of which the first whose `when` holds is taken: " +
-			"give the one before a `when`, or do both: `do: [{send: A}, {send: B}]`, with `goto` beside it")
+		ro.Errorf("FSM053", h.Branches[i+1].Span, "this branch is never reached: the one before has no condition").See(
+			t.Span, "always taken").With(alternatives(m.key, from))
 		return
 	}
-}
-
-// atOnce returns a list of branches as the one that it was probably meant to be, `go: {send: A, goto: t}`: each has
-// only one thing to do. It returns "" for other lists.
-func atOnce(m mention, branches []*ast.Node) string {
-	if m.key == nil {
-		return ""
-	}
-	var all, last []string
-	keys := map[string]bool{}
-	for _, b := range branches {
-		if b == nil || b.Kind != ast.Map || len(b.Entries) != 1 {
-			return ""
-		}
-		e := b.Entries[0]
-		switch text := string(e.Key.Src.Text[e.Key.Start:e.Value.End]); e.Key.Text {
-		case "when", "doc", "defensive", "do":
-			return ""
-		case "goto":
-			last = append(last, text)
-		default:
-			keys[e.Key.Text] = true
-			all = append(all, text)
-		}
-	}
-	if len(last) > 1 || strings.Contains(strings.Join(all, ""), "\n") {
-		return ""
-	}
-	if len(keys) < len(all) {
-		all = []string{"do: [{" + strings.Join(all, "}, {") + "}]"}
-	}
-	return m.key.Text + ": {" + strings.Join(append(all, last...), ", ") + "}"
 }
 
 // branch resolves one branch; b is nil if the event is forwarded. A branch that resumes a composite state
