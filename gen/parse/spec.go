@@ -213,7 +213,7 @@ func initChecks() {
 		{"instances", &shape{what: "instances", open: text("a role"), name: instanceKeys, sample: "ROLE"}},
 		{"hostile", &shape{what: "who is hostile", scalar: anyScalar, list: exprShape, name: freeKeys,
 			open: &shape{what: "what a hostile instance sends", scalar: oneOf("malformed", "wellformed")}}},
-		{"come", times},
+		{"come", &shape{what: "who comes", scalar: anyScalar, open: exprShape, name: freeKeys, sample: "1"}},
 		{"channel", nil}, {"channels", nil},
 		{"consts", named("constants", exprShape)},
 		{"domains", named("domains", valueShape)},
