@@ -19,7 +19,8 @@ func visitors(forgets bool) *sim.Scenario {
 	}
 	commands := []sim.Command[R]{
 		{Do: func(_ *sim.World, r R) fsm.Result {
-			return r.Begin(masterserver.Name{}, masterserver.System{}, masterserver.Url{}, masterserver.Version{Major: 1})
+			return r.Begin(masterserver.Name{}, masterserver.System{}, masterserver.Url{},
+				masterserver.Version{Major: 1})
 		}, May: in(masterserver.GameserverStateClosed)},
 		{Do: func(w *sim.World, r R) fsm.Result { return r.Players(masterserver.Players(w.Rand(3))) },
 			May: in(masterserver.GameserverStateJoined)},
