@@ -6,6 +6,7 @@ import (
 	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/proptest/explore"
 )
 
@@ -107,6 +108,15 @@ func TestClasses(t *testing.T) {
 	}
 }
 
+// told are diagnostics with their hints.
+func told(list diag.List) string {
+	var lines []string
+	for _, d := range list {
+		lines = append(lines, d.Message+": "+d.Hint)
+	}
+	return strings.Join(lines, "\n")
+}
+
 // TestChannelsRefused: what several channels leave open is an error, and what cannot tell them apart says so.
 func TestChannelsRefused(t *testing.T) {
 	for how, want := range map[string]string{
@@ -114,12 +124,25 @@ func TestChannelsRefused(t *testing.T) {
 		"faults: {duplicate: 1}":                       "none does",
 		"channels: {stat: {capacity: 1}}":              "there is no channel `stat`",
 		"channel: {capacity: 1}":                       "which it means",
+		"faults: {overtake: 2}":                        "channels: {state: {order: any}}",
+		"faults: {duplicate: 2}":                       "channels: {state: {duplicates: true}}",
 		"channels: {state: {full: wait, capacity: 0}}": "capacity",
 	} {
 		text := []byte(game("", "", how))
 		_, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: text}}})
-		if !strings.Contains(list.Error(), want) {
-			t.Errorf("%s: %v", how, list)
+		if !strings.Contains(told(list), want) {
+			t.Errorf("%s: %v", how, told(list))
+		}
+	}
+	for claim, want := range map[string]string{
+		"x: {always: \"len(p -> h, stat) < 9\"}":  "there is no message or channel `stat`: did you mean `state`?",
+		"x: {always: \"empty(p -> h, udp)\"}":     "the channels are `control`, `state`",
+		"x: {always: \"len(p -> h, MOVES) < 9\"}": "there is no message `MOVES`: did you mean `MOVE`?",
+	} {
+		text := []byte(game("", claim, "doc: plain"))
+		_, list := compile.Load("s.yaml", compile.Options{FS: fstest.MapFS{"s.yaml": {Data: text}}})
+		if !strings.Contains(told(list), want) {
+			t.Errorf("%s: %v", claim, told(list))
 		}
 	}
 	two := strings.NewReplacer("{order: any, lossy: true, capacity: 2, full: lose}", "{capacity: 2}", "over: {final",

@@ -103,14 +103,14 @@ func spaceCertificate(sys *check.System, space explore.Space, h certify.Header) 
 			}
 			line = append(line, number[i][id])
 		}
-		for _, w := range x.Channels {
+		for k, w := range x.Channels {
 			var key []byte
 			var ids []int32
 			var blocks []certify.Block
 			for _, b := range w {
 				ids = append(ids, letters.id(b))
 			}
-			if !sys.Check.Channel.Ordered {
+			if sys.System.Channels[k].Order == explore.Bag {
 				slices.Sort(ids) // the explorer sorts by bytes, the verifier by number
 			}
 			for _, id := range ids {

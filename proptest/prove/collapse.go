@@ -66,7 +66,11 @@ func (p *prover) closeCollapsed(exact int32) (*search, string) {
 	}
 	c := newCollapse(len(sys.Channels))
 	c.exact = exact
-	s := newSearch(sys, c, max(p.check.Channel.Capacity, int(exact)+4))
+	most := 0
+	for _, ch := range p.check.Channels() {
+		most = max(most, ch.Capacity)
+	}
+	s := newSearch(sys, c, max(most, int(exact)+4))
 	for range maxRounds {
 		if why := s.run(p.ctx, p.o.MaxConfigurations); why != "" {
 			return nil, why
@@ -287,7 +291,10 @@ func (p *prover) words() []string {
 	assumptions = slices.DeleteFunc(slices.Clone(assumptions), func(text string) bool {
 		return strings.Contains(text, "under way in each direction") // it tells of the capacity
 	})
-	return append(append(out, channelWords(p.check.Channel)), assumptions...)
+	for _, ch := range p.check.Channels() {
+		out = append(out, channelWords(ch))
+	}
+	return append(out, assumptions...)
 }
 
 // rulesWords says what became of rules that speak of lengths.
@@ -310,6 +317,9 @@ func channelWords(ch model.Channel) string {
 	text := "messages arrive in order"
 	if !ch.Ordered {
 		text = "messages arrive in any order"
+	}
+	if ch.Name != "" {
+		text = "over " + ch.Name + " " + text
 	}
 	if ch.Lossy {
 		text += ", any may be lost"

@@ -21,10 +21,16 @@ const (
 	LiftRules Lift = "rules"
 )
 
-// lifted copies a check with the rules that remain and another capacity.
+// lifted copies a check with the rules that remain and another capacity, that of its other channels in proportion. A
+// message that finds no room is an error in all of them, so that it is seen.
 func lifted(c *model.Check, lift Lift, capacity int) *model.Check {
 	out := *c
-	out.Channel.Capacity = capacity
+	out.Channel.Capacity, out.Channel.Full = capacity, model.FullFault
+	out.Beside = slices.Clone(c.Beside)
+	for k := range out.Beside {
+		ch := &out.Beside[k]
+		ch.Capacity, ch.Full = max(1, ch.Capacity*capacity/c.Channel.Capacity), model.FullFault
+	}
 	out.Rules = nil
 	if lift == LiftRules {
 		return &out

@@ -33,7 +33,7 @@ func (s *search) together(letters []int32) bool { return len(letters) > 4 }
 
 // merge puts letters into one group, since runs of each alone still make endless words.
 func (s *search) merge(letters []int32) bool {
-	if s.words.sorted {
+	if s.words.sorted[s.fullAt] {
 		return false // sorted words have one block for each letter
 	}
 	group := s.c.group[s.fullAt]

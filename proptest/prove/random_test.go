@@ -15,12 +15,16 @@ import (
 )
 
 // randomSpec writes a protocol of two roles with three states each; some messages are handled, some
-// not.
-func randomSpec(r *rand.Rand) string {
+// not. With beside there is a second channel, over which C goes.
+func randomSpec(r *rand.Rand, beside string) string {
 	var b strings.Builder
 	order := []string{"fifo", "fifo", "any"}[r.IntN(3)]
-	fmt.Fprintf(&b, "protocol: random\nmessages: {A: , B: , C: }\nchannel: {order: %s, lossy: %v, "+
-		"duplicates: %v, capacity: 3}\nroles:\n", order, r.IntN(5) == 0, r.IntN(6) == 0)
+	over, channel := "", "channel: %s"
+	if beside != "" {
+		over, channel = "{channel: beside}", "channels:\n  first: %s\n  beside: "+beside
+	}
+	fmt.Fprintf(&b, "protocol: random\nmessages: {A: , B: , C: %s}\n"+channel+"\nroles:\n", over,
+		fmt.Sprintf("{order: %s, lossy: %v, duplicates: %v, capacity: 3}", order, r.IntN(5) == 0, r.IntN(6) == 0))
 	for _, role := range []string{"one", "two"} {
 		fmt.Fprintf(&b, "  %s:\n    commands: {go: {}, off: {}}\n    initial: s0\n    states:\n", role)
 		for s := range 3 {
@@ -55,8 +59,22 @@ func randomSpec(r *rand.Rand) string {
       near: {reachable: a.s0 && b.s0, when: "len(a -> b) == 1 || b.s1", why: a way back from some of them}
       next: {reachable: "empty(a -> b) && !a.s1", when: a.s2, why: a way from one state}
 `)
+	if beside != "" {
+		b.WriteString(`      small: {always: "len(a -> b, beside) < 3", why: a condition on one of two channels}
+      other: {always: "len(b -> a, first) <= len(b -> a, beside)", why: a condition on both}
+      clear: {reachable: "empty(a -> b, beside) && len(b -> a, first) < 2", why: a way to an empty channel}
+`)
+	}
 	return b.String()
 }
+
+// besides are the second channels of protocols with two; "" is none.
+var besides = []string{"", "", "{order: any, lossy: true, capacity: 2, full: lose}", "",
+	"{order: fifo, capacity: 3}", "", "{order: fifo, lossy: true, duplicates: true, capacity: 2}",
+	"{order: any, capacity: 2}"}
+
+// besideOf is the second channel of the protocol with a seed.
+func besideOf(seed uint64) string { return besides[seed%uint64(len(besides))] }
 
 // TestRandom collapses random protocols. What a real run violates the collapsed system violates,
 // whatever is told apart; and where the channels close by themselves a goal that cannot be reached
@@ -66,7 +84,7 @@ func TestRandom(t *testing.T) {
 	runs := race.Draws(40, 120)
 	collapsed, violated, proved, unreachable := 0, 0, 0, 0
 	for seed := range uint64(runs) {
-		text := randomSpec(rand.New(rand.NewPCG(seed, 1)))
+		text := randomSpec(rand.New(rand.NewPCG(seed, 1)), besideOf(seed))
 		load := func(name string) (*model.Protocol, error) {
 			p, list := compile.Load("spec.yaml",
 				compile.Options{Check: name, FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})

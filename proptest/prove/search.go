@@ -69,7 +69,11 @@ type push struct {
 func newSearch(sys *explore.System, c *collapse, blocks int) *search {
 	s := &search{sys: sys, c: c, n: len(sys.Procs), width: len(sys.Procs) + len(sys.Channels), blocks: blocks,
 		received: map[[3]int32][]hop{}, seen: map[string]int32{}}
-	s.words = newWords(len(sys.Channels) > 0 && sys.Channels[0].Order == explore.Bag)
+	var sorted []bool
+	for _, ch := range sys.Channels {
+		sorted = append(sorted, ch.Order == explore.Bag)
+	}
+	s.words = newWords(sorted)
 	s.locals = make([]table, s.n)
 	s.own = make([][][]hop, s.n)
 	return s
@@ -159,7 +163,7 @@ func (s *search) expand(conf []int32, n int32) {
 // deliver takes every reception from channel k.
 func (s *search) deliver(conf []int32, k int, n int32, take func(i int, h *hop, k int, rest int32)) {
 	ch, id := &s.sys.Channels[k], conf[s.n+k]
-	for b := range s.words.heads(id) {
+	for b := range s.words.heads(id, k) {
 		rests := s.words.without(id, b)
 		for _, letter := range s.words.list[id][b].letters {
 			hops := s.receptions(ch.To, conf[ch.To], k, letter)

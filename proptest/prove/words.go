@@ -36,10 +36,10 @@ type words struct {
 	list [][]block
 	ids  map[string]int32
 	// sorted channels deliver in any order: their words are kept sorted
-	sorted bool
+	sorted []bool
 }
 
-func newWords(sorted bool) *words {
+func newWords(sorted []bool) *words {
 	w := &words{ids: map[string]int32{}, sorted: sorted}
 	w.id(nil)
 	return w
@@ -67,7 +67,7 @@ func (w *words) id(word []block) int32 {
 func (w *words) push(id int32, letter int32, ch int, c *collapse) int32 {
 	word := w.list[id]
 	at := len(word)
-	for w.sorted && at > 0 && word[at-1].letters[0] > letter {
+	for w.sorted[ch] && at > 0 && word[at-1].letters[0] > letter {
 		at--
 	}
 	g, collapsed := c.group[ch][letter]
@@ -78,7 +78,7 @@ func (w *words) push(id int32, letter int32, ch int, c *collapse) int32 {
 	letters := []int32{letter}
 	for from > 0 {
 		b := &word[from-1]
-		if h, ok := c.group[ch][b.letters[0]]; !ok || h != g || w.sorted && b.letters[0] != letter {
+		if h, ok := c.group[ch][b.letters[0]]; !ok || h != g || w.sorted[ch] && b.letters[0] != letter {
 			break
 		}
 		from--
@@ -110,9 +110,9 @@ func (w *words) without(id int32, b int) []int32 {
 	return []int32{w.id(gone), id}
 }
 
-// heads lists the blocks that may deliver: the first, or all of a sorted word.
-func (w *words) heads(id int32) int {
-	if w.sorted {
+// heads lists the blocks that may deliver in channel ch: the first, or all of a sorted word.
+func (w *words) heads(id int32, ch int) int {
+	if w.sorted[ch] {
 		return len(w.list[id])
 	}
 	return min(1, len(w.list[id]))

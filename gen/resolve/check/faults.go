@@ -183,14 +183,20 @@ func (r *checker) ofChannels(c *model.Check, f *model.Faults, n *ast.Node) {
 		if x.most > 0 && !slices.ContainsFunc(c.Channels(), x.does) {
 			r.Errorf("FSM099", n.Entry(x.key).Key.Span(),
 				"of several channels `%s` bounds those that do it by themselves, and none does", x.key).
-				With("say `" + x.flag + ": true` of a channel")
+				With(ofChannel(c, x.flag+": true"))
 		}
 	}
 	if f.Overtake > 0 {
 		r.Errorf("FSM099", n.Entry("overtake").Key.Span(),
 			"of several channels `overtake` leaves open in which messages overtake each other").
-			With("say `order: any` of a channel")
+			With(ofChannel(c, "order: any"))
 	}
+}
+
+// ofChannel says where to write what a channel does by itself, which is no fault.
+func ofChannel(c *model.Check, text string) string {
+	names := c.Channels()
+	return "say of one which it is, in the specification: channels: {" + names[len(names)-1].Name + ": {" + text + "}}"
 }
 
 // reliable reports what lets a link come up again where several channels are reliable.

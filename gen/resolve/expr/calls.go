@@ -371,16 +371,27 @@ func (s *Resolver) channelMessage(n syntax.Node, c *model.ChanLen) bool {
 		s.Errorf("FSM023", n.Pos(), "the name of a message is needed here")
 		return false
 	}
+	var channels []string
 	for k, ch := range s.Protocol.Channels() {
 		if ch.Name == id.Name && ch.Name != "" {
 			c.Over, c.Class = ch.Name, k
 			s.Refer(id.Pos(), ch.Span)
 			return true
 		}
+		channels = append(channels, ch.Name)
 	}
+	messages := s.Root.Get("messages").Keys()
 	c.Message = s.Messages[id.Name]
-	if c.Message == nil {
-		s.UnknownAt("FSM060", id.Pos(), id.Name, "message", s.Root.Get("messages").Keys())
+	switch {
+	case c.Message == nil && s.Protocol.Several() && diag.Nearest(id.Name, messages) == "":
+		hint := diag.DidYouMean(id.Name, channels)
+		if hint == "" {
+			hint = "the channels are " + diag.QuoteAll(channels)
+		}
+		s.Errorf("FSM060", id.Pos(), "there is no message or channel %s", diag.Quote(id.Name)).With(hint)
+		return false
+	case c.Message == nil:
+		s.UnknownAt("FSM060", id.Pos(), id.Name, "message", messages)
 		return false
 	}
 	s.Refer(id.Pos(), c.Message.Span)

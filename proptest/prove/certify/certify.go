@@ -117,9 +117,9 @@ func (v *verifier) expand() error {
 // channel holds.
 func (v *verifier) deliver(k int) (bool, error) {
 	always := false
-	to, word := v.to[k], v.words[k]
+	to, word, ch := v.to[k], v.words[k], v.channel(k)
 	for b := range word {
-		if b > 0 && v.check.Channel.Ordered {
+		if b > 0 && ch.Ordered {
 			break
 		}
 		all := true
@@ -127,7 +127,7 @@ func (v *verifier) deliver(k int) (bool, error) {
 			m, deferred := v.receive(to, v.locals[to], k, letter)
 			all = all && !deferred
 			for _, rest := range v.without(word, b) {
-				if v.check.Channel.Lossy && v.reached(-1, move{}, k, rest) < 0 {
+				if ch.Lossy && v.reached(-1, move{}, k, rest) < 0 {
 					return false, fmt.Errorf("losing a message of channel %d leads out of the certificate", k)
 				}
 				if deferred {
@@ -137,7 +137,7 @@ func (v *verifier) deliver(k int) (bool, error) {
 					return false, err
 				}
 			}
-			if v.check.Channel.Duplicates && !deferred {
+			if ch.Duplicates && !deferred {
 				if err := v.follow(to, m, k, word); err != nil {
 					return false, err
 				}
@@ -188,8 +188,9 @@ func (v *verifier) reached(i int, m move, k int, rest []Block) int {
 	}
 	wide := slices.Clone(words)
 	for _, s := range m.sends {
-		words[s.channel] = v.push(words[s.channel], s.letter, 1)
-		wide[s.channel] = v.push(wide[s.channel], s.letter, 0)
+		sorted := !v.channel(s.channel).Ordered
+		words[s.channel] = push(words[s.channel], s.letter, 1, sorted)
+		wide[s.channel] = push(wide[s.channel], s.letter, 0, sorted)
 	}
 	if n, have := v.exact[key(locals, wide)]; have {
 		return n // nearly all are found so; wide stands for more than words
@@ -199,9 +200,9 @@ func (v *verifier) reached(i int, m move, k int, rest []Block) int {
 
 // push appends a message; where the order does not matter messages are sorted. One more in a block
 // that stands for sequences of at least n of them makes it one of at least n + more.
-func (v *verifier) push(word []Block, letter, more int) []Block {
+func push(word []Block, letter, more int, sorted bool) []Block {
 	at := len(word)
-	for !v.check.Channel.Ordered && at > 0 && word[at-1][1] > letter {
+	for sorted && at > 0 && word[at-1][1] > letter {
 		at--
 	}
 	if at > 0 && word[at-1].Open() && slices.Contains(word[at-1][1:], letter) {

@@ -107,6 +107,8 @@ func (v *verifier) count(inst *model.Instance, l *model.ChanLen) (lo, hi int64) 
 			continue
 		case !l.Self && (l.From != nil && l.From.Index != v.from[k] || l.To != nil && l.To.Index != v.to[k]):
 			continue
+		case l.Over != "" && l.Class != v.class[k]:
+			continue
 		}
 		for _, b := range w {
 			counted := 0

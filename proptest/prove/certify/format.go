@@ -47,7 +47,8 @@ type Line struct {
 	// Word is the contents of a channel, oldest first.
 	Word []Block `json:"w,omitempty"`
 	// Configuration has a local value for each instance and a word for each channel.
-	// Channels are those of every ordered pair of instances, by sender, then receiver.
+	// Channels are those of every ordered pair of instances, by sender, then receiver, then as the
+	// specification lists them.
 	Configuration []int `json:"c,omitempty"`
 }
 

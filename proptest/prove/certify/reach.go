@@ -18,6 +18,12 @@ type way []int
 // certificate is good if goal holds of all that it stands for, or if one of its ways leads to good
 // ones only. Where it is sure that `when` does not hold it need not be good.
 func (v *verifier) reachable(c *model.Claim) {
+	for _, ch := range v.check.Channels() {
+		if ch.Full == model.FullLose {
+			v.breaks(c.Name, "a message that a way needs may find its channel full, and be lost")
+			return
+		}
+	}
 	if v.ways == nil {
 		v.findWays()
 	}
@@ -71,7 +77,7 @@ func (v *verifier) findWays() {
 		}
 		for k, word := range v.words {
 			for b := range word {
-				if b > 0 && v.check.Channel.Ordered {
+				if b > 0 && v.channel(k).Ordered {
 					break
 				}
 				if w := v.drain(k, b); w != nil {

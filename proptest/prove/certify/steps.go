@@ -28,6 +28,7 @@ type verifier struct {
 	strs       *interp.Strings
 	machines   []*interp.Machine
 	from, to   []int // of channels
+	class      []int // of channels: their place among those between two instances
 	initial    []int
 	stated     []*model.Claim // always, agree
 	reachables []*model.Claim
@@ -97,7 +98,9 @@ func newVerifier(c *Certificate, p *model.Protocol) (*verifier, error) {
 		v.machines = append(v.machines, interp.New(a.Role, v.strs))
 		for _, b := range v.check.Instances {
 			if a != b {
-				v.from, v.to = append(v.from, a.Index), append(v.to, b.Index)
+				for class := range v.check.Channels() {
+					v.from, v.to, v.class = append(v.from, a.Index), append(v.to, b.Index), append(v.class, class)
+				}
 			}
 		}
 	}
@@ -114,10 +117,12 @@ func Beyond(c *model.Check) string {
 		return "proofs are not made for a check in which parties come and go"
 	case c.Time != nil:
 		return "proofs are not made for a check that counts time"
-	case c.Several():
-		return "proofs are not made for a check with several channels between two instances"
-	case c.Channel.Full != model.FullFault:
-		return "a full channel is no fault in this check: its capacity is part of what it means"
+	}
+	for _, ch := range c.Channels() {
+		// where messages are lost anyway, one that finds no room is no other loss
+		if ch.Full == model.FullWait || ch.Full == model.FullLose && !ch.Lossy {
+			return "a full channel is no fault in this check: its capacity is part of what it means"
+		}
 	}
 	for _, r := range c.Rules {
 		if r.Command.Kind != model.EventCommand {
@@ -139,6 +144,14 @@ func Beyond(c *model.Check) string {
 		}
 	}
 	return beyondHostile(c)
+}
+
+// channel says what the channel with number k does.
+func (v *verifier) channel(k int) model.Channel {
+	if v.class[k] == 0 {
+		return v.check.Channel
+	}
+	return v.check.Beside[v.class[k]-1]
 }
 
 func (v *verifier) role(i int) *model.Machine { return v.check.Instances[i].Role }
@@ -422,7 +435,8 @@ func (v *verifier) receivers(i int, e interp.Effect) []int {
 	var out []int
 	for k := range v.to {
 		peer := e.Dest == model.ToPeer && len(v.machines) == 2
-		if v.from[k] == i && (peer || e.Dest != model.ToPeer && (e.To == int(fsm.Broadcast) || e.To == v.to[k])) {
+		if v.from[k] == i && v.class[k] == e.Message.Channel &&
+			(peer || e.Dest != model.ToPeer && (e.To == int(fsm.Broadcast) || e.To == v.to[k])) {
 			out = append(out, k)
 		}
 	}
