@@ -6,6 +6,7 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/syntax"
 )
 
 // maxCome bounds how many parties may come to one instance, so that what they ask of others is told apart.
@@ -23,8 +24,13 @@ func (r *checker) come(c *model.Check, in *parties, check *ast.Node) {
 			With("write `come: {a: 2}`; a group stands for all its members")
 		return
 	}
-	list := make([]int, len(c.Instances))
-	r.each(list, in, e.Value, func(n *ast.Node) (int, bool) {
+	list, named := make([]int, len(c.Instances)), *e.Value
+	named.Entries = slices.DeleteFunc(slices.Clone(named.Entries), func(x ast.Entry) bool {
+		y, err := syntax.Parse(x.Key.Text, x.Key.Part)
+		id, isName := y.(*syntax.Ident)
+		return err == nil && isName && r.isRole("FSM100", in, id, "parties come to instances")
+	})
+	r.each(list, in, &named, func(n *ast.Node) (int, bool) {
 		v, ok := r.ConstIn(n, 1, maxCome, "how many may come")
 		return int(v), ok
 	})

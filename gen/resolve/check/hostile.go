@@ -61,19 +61,28 @@ func (r *checker) isHostile(in *parties, n *ast.Node, how model.Hostile) {
 			}
 			return
 		}
-		if ro := r.Roles[id.Name]; ro != nil && in.single[id.Name] == nil {
-			d := r.Errorf("FSM096", id.Pos(), "%s is a role; hostile are instances", diag.Quote(id.Name))
-			if names := playing(in, ro.Machine); len(names) > 0 {
-				d.With("name those of that role: " + diag.QuoteAll(names))
-			} else {
-				d.With("this check has no instance of that role")
-			}
+		if r.isRole("FSM096", in, id, "hostile are instances") {
 			return
 		}
 	}
 	if m := in.scope(r.Table).End(x); m != nil {
 		m.Hostile = how
 	}
+}
+
+// isRole reports a name that is that of a role where an instance must be named; what says so.
+func (r *checker) isRole(code string, in *parties, id *syntax.Ident, what string) bool {
+	ro := r.Roles[id.Name]
+	if ro == nil || in.single[id.Name] != nil || in.groups[id.Name] != nil {
+		return false
+	}
+	d := r.Errorf(code, id.Pos(), "%s is a role; %s", diag.Quote(id.Name), what)
+	if names := playing(in, ro.Machine); len(names) > 0 {
+		d.With("name those of that role: " + diag.QuoteAll(names))
+	} else {
+		d.With("this check has no instance of that role")
+	}
+	return true
 }
 
 // playing lists the instances and groups whose role is m.
