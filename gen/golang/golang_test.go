@@ -184,6 +184,25 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestFmtMethods: a command takes no method name that means something to package fmt.
+func TestFmtMethods(t *testing.T) {
+	nasty, commands := "../../proptest/conform/testdata/nasty/spec.yaml", 0
+	for name, content := range generate(t, nasty, specs(t)[nasty]) {
+		if !strings.HasSuffix(name, "_runner.go") {
+			continue
+		}
+		for _, method := range []string{"String", "GoString", "Error", "Format"} {
+			if strings.Contains(string(content), ") "+method+"(") {
+				t.Errorf("%s has a method %s", name, method)
+			}
+			commands += strings.Count(string(content), ") "+method+"Command(")
+		}
+	}
+	if commands == 0 {
+		t.Error("the specification has no such command")
+	}
+}
+
 // TestNotGo: code that is no Go is told in a line, with the source apart.
 func TestNotGo(t *testing.T) {
 	p := load(t, "../../specs/ready/spec.yaml")

@@ -14,11 +14,12 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// runnerMethods are names that methods for commands must not have.
+// runnerMethods are names that methods for commands must not have; the last four mean something to package fmt.
 var runnerMethods = []string{
 	"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Command", "Frame", "FrameSize", "Stream",
 	"Effects", "Effect", "Fired", "Refusal", "State", "Machine", "Step", "Event", "Message", "Report",
 	"AppendFrame", "FrameOn", "FrameSizeOn", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
+	"String", "GoString", "Error", "Format",
 }
 
 // runnerFile composes the file that implements fsm.Runner for a role.

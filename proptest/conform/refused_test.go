@@ -111,7 +111,7 @@ func TestRefusedShapes(t *testing.T) {
 	testRefused(t, "nasty", r, []tried[runner]{
 		{func(r runner) fsm.Result { return r.EventCommand(nasty.Event{Len: 3}, 0, 0, 0) },
 			"event is outside a list of at most 2 of 0..3"},
-		{func(r runner) fsm.Result { return r.Error(long, nasty.Error{}, nasty.Error{}) },
+		{func(r runner) fsm.Result { return r.ErrorCommand(long, nasty.Error{}, nasty.Error{}) },
 			"{error: \"abcd\"..., errors: \"\", er: \"\"} is refused: error is outside text 4"},
 		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 1<<10|2, nasty.Row{}) },
 			"countBits is outside the set of 0..9"},
@@ -119,10 +119,10 @@ func TestRefusedShapes(t *testing.T) {
 			"countBits is outside the set of 0..9"},
 		{func(r runner) fsm.Result { return r.ReportCommand(0, 0, 0, nasty.Row{0, 7}) },
 			"fitRowToRow is outside an array of 0..4"},
-		{func(r runner) fsm.Result { return r.String(99, nasty.Error{}, nasty.Error{}) },
+		{func(r runner) fsm.Result { return r.StringCommand(99, nasty.Error{}, nasty.Error{}) },
 			"{string: (invalid), stringOf: \"\", errorOf: \"\"} is refused: string is outside type, func, " +
 				"len, invalid, string, nil, error, map"},
-		{func(r runner) fsm.Result { return r.String(0, nasty.Error{}, nasty.Error{}) },
+		{func(r runner) fsm.Result { return r.StringCommand(0, nasty.Error{}, nasty.Error{}) },
 			"is refused: no guard holds for it now (switch string at " +
 				"proptest/conform/testdata/nasty/spec.yaml:102:17)"},
 	})

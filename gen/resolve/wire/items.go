@@ -217,7 +217,7 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 	if w.header && word == e.Key.Text && w.r.carried(e.Key.Text) {
 		return w.head(e, base)
 	}
-	if w.noRecord(e, e.Key.Text) {
+	if w.noRecord(e, e.Key.Text) || w.unchosen(e) {
 		return nil
 	}
 	known := append([]string{"pad", "align", "space", "const", "bits", "sized u16", "checksum"},

@@ -145,6 +145,29 @@ func (w *writer) flag(name string, f *model.Field, e ast.Entry, base model.WireB
 	return &model.WirePresent{WireBase: base, Field: f, Number: form.Number}
 }
 
+// unchosen reports an item of a choice, or of a part that is there at times, for a field around it that cannot
+// be there at times alone.
+func (w *writer) unchosen(e ast.Entry) bool {
+	name := e.Key.Text
+	for o := w.outer; o != nil; o = o.outer {
+		switch f := o.lookup(name); {
+		case f == nil:
+			continue
+		case f.Path != nil:
+			w.r.Errorf("FSM076", e.Key.Span(), "%s is a field of a record; `case` and `if` are about fields of the "+
+				"message itself, or of the elements of `each`", diag.Quote(name)).
+				With("make the tag and what it chooses fields of the message, or of the element of a list")
+		case f.Type.Kind != model.KindOptional:
+			w.r.Errorf("FSM076", e.Key.Span(), "%s is always there, and the items here are there at times",
+				diag.Quote(name)).With("give it a type that may be none, as in `" + name + ": T?`, or place it outside")
+		default:
+			return false
+		}
+		return true
+	}
+	return false
+}
+
 // choice resolves a tagged union: for each value of a field the items that follow.
 func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int) model.WireItem {
 	tag := w.lookup(name)

@@ -78,15 +78,15 @@ func (r *NastyRunner) Len(len2, cap2 uint8) fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// String gives the command string. Refused means that it is not available now.
-func (r *NastyRunner) String(string2 String, stringOf, errorOf2 Error) fsm.Result {
+// StringCommand gives the command string. Refused means that it is not available now.
+func (r *NastyRunner) StringCommand(string2 String, stringOf, errorOf2 Error) fsm.Result {
 	r.event.Kind = CommandString
 	r.event.String = StringCommand{String: string2, StringOf: stringOf, ErrorOf: errorOf2}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// Error gives the command error. Refused means that it is not available now.
-func (r *NastyRunner) Error(error2, errors2, er Error) fsm.Result {
+// ErrorCommand gives the command error. Refused means that it is not available now.
+func (r *NastyRunner) ErrorCommand(error2, errors2, er Error) fsm.Result {
 	r.event.Kind = CommandError
 	r.event.Error = ErrorCommand{Error: error2, Errors: errors2, Er: er}
 	return r.Machine.Step(&r.event, &r.effects)
@@ -256,14 +256,14 @@ func (r *NastyRunner) Command(text string) (fsm.Result, error) {
 		c.StringOf, _ = NewError(s.Field("stringOf").Text(4))
 		c.ErrorOf, _ = NewError(s.Field("errorOf").Text(4))
 		s.Close('}')
-		give = func() fsm.Result { return r.String(c.String, c.StringOf, c.ErrorOf) }
+		give = func() fsm.Result { return r.StringCommand(c.String, c.StringOf, c.ErrorOf) }
 	case "error":
 		var c ErrorCommand
 		c.Error, _ = NewError(s.Open('{').Field("error").Text(4))
 		c.Errors, _ = NewError(s.Field("errors").Text(4))
 		c.Er, _ = NewError(s.Field("er").Text(4))
 		s.Close('}')
-		give = func() fsm.Result { return r.Error(c.Error, c.Errors, c.Er) }
+		give = func() fsm.Result { return r.ErrorCommand(c.Error, c.Errors, c.Er) }
 	case "append":
 		var c AppendCommand
 		readAppend(s.Open('{').Field("append"), &c.Append)
