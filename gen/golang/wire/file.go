@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 
@@ -90,7 +89,7 @@ func (g *Codec) rename(all *types.Gen, channel int) {
 	}
 	said := func(doc string) string { // the first word is the name of what it is said of
 		first := true
-		return word.ReplaceAllStringFunc(doc, func(w string) string {
+		return eachWord(doc, func(w string) string {
 			if other := names[w]; other != "" && (first || strings.ToLower(w[1:]) != w[1:]) {
 				w = other
 			}
@@ -112,7 +111,21 @@ func (g *Codec) rename(all *types.Gen, channel int) {
 	}
 }
 
-var word = regexp.MustCompile(`[A-Za-z]+`)
+// eachWord is a text with another word for each of its words.
+func eachWord(text string, other func(string) string) string {
+	var out, word []byte
+	for _, c := range append([]byte(text), 0) {
+		if 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			word = append(word, c)
+			continue
+		}
+		if len(word) > 0 {
+			out, word = append(out, other(string(word))...), word[:0]
+		}
+		out = append(out, c)
+	}
+	return string(out[:len(out)-1])
+}
 
 // appendAny composes AppendMessage, which leaves a message to the codec of its channel.
 func (g *Codec) appendAny() *gotree.Func {
