@@ -50,7 +50,11 @@ func DecodeMessageTo(to string, b []byte, m *Message) error {
 func decode(to string, b []byte, m *Message) wire.Error {
 	var worst wire.Error
 	if to != "client" {
-		*m = Message{Kind: MessageRequest}
+		if m.Kind == MessageRequest {
+			m.Request = RequestMessage{}
+		} else {
+			*m = Message{Kind: MessageRequest}
+		}
 		e := decodeRequest(b, &m.Request)
 		if e.Problem == 0 {
 			return e
@@ -58,7 +62,11 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	if to != "server" {
-		*m = Message{Kind: MessageResponse}
+		if m.Kind == MessageResponse {
+			m.Response = ResponseMessage{}
+		} else {
+			*m = Message{Kind: MessageResponse}
+		}
 		e := decodeResponse(b, &m.Response)
 		if e.Problem == 0 {
 			return e

@@ -85,7 +85,11 @@ func oneOfPacket(b []byte, m *Message) wire.Error {
 	if len(b) < 48 {
 		worst = wire.Farther(worst, wire.Error{Message: "PACKET", Problem: wire.Short, Value: int64(len(b)), Limit: 48})
 	} else {
-		*m = Message{Kind: MessagePacket}
+		if m.Kind == MessagePacket {
+			m.Packet = PacketMessage{}
+		} else {
+			*m = Message{Kind: MessagePacket}
+		}
 		e := decodePacket(b, &m.Packet)
 		if e.Problem == 0 {
 			return e
@@ -95,7 +99,11 @@ func oneOfPacket(b []byte, m *Message) wire.Error {
 	if len(b) < 12 {
 		worst = wire.Farther(worst, wire.Error{Message: "CONTROL", Problem: wire.Short, Value: int64(len(b)), Limit: 12})
 	} else {
-		*m = Message{Kind: MessageControl}
+		if m.Kind == MessageControl {
+			m.Control = ControlMessage{}
+		} else {
+			*m = Message{Kind: MessageControl}
+		}
 		e := decodeControl(b, &m.Control)
 		if e.Problem == 0 {
 			return e

@@ -47,7 +47,11 @@ func DecodeMessageTo(to string, b []byte, m *Message) error {
 func decode(to string, b []byte, m *Message) wire.Error {
 	var worst wire.Error
 	if to != "client" {
-		*m = Message{Kind: MessageCommand}
+		if m.Kind == MessageCommand {
+			m.Command = CommandMessage{}
+		} else {
+			*m = Message{Kind: MessageCommand}
+		}
 		e := decodeCommand(b, &m.Command)
 		if e.Problem == 0 {
 			return e
@@ -55,7 +59,11 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	if to != "server" {
-		*m = Message{Kind: MessageReply}
+		if m.Kind == MessageReply {
+			m.Reply = ReplyMessage{}
+		} else {
+			*m = Message{Kind: MessageReply}
+		}
 		e := decodeReply(b, &m.Reply)
 		if e.Problem == 0 {
 			return e

@@ -264,6 +264,16 @@ func DecodeMessage(b []byte, m *Message) error {
 }`, name, w.HeaderLen, rest.List, gotree.S(head), incomplete, to))
 }
 
+// cleared composes the clearing of a message before it is decoded. Beside the message of its kind nothing is set
+// in m, and to clear all of it costs more than to decode.
+func (g *Codec) cleared(i int) []gotree.Stmt {
+	n := g.Messages[i]
+	if n.Member == "" {
+		return gotree.S("if m.Kind != $1 {\n*m = Message{Kind: $1}\n}", n.Kind)
+	}
+	return gotree.S("if m.Kind == $1 {\nm.$2 = $3{}\n} else {\n*m = Message{Kind: $1}\n}", n.Kind, n.Member, n.Typ)
+}
+
 // directed reports whether some of the messages do not reach every role.
 func directed(list []*model.Message) bool {
 	return slices.ContainsFunc(list, func(m *model.Message) bool { return m.From != "" })
@@ -295,12 +305,12 @@ func (g *Codec) oneOf(alike []*model.Message) string {
 					e = wire.Error{Message: $2, Offset: $1, Problem: wire.Trailing, Value: int64(len(b) - $1)}
 				}`, body, gotree.Str(m.Name))
 		}
-		try := gotree.S(`*m = Message{Kind: $1}
+		try := gotree.S(`$1
 			$2
 			if e.Problem == 0 {
 				return e
 			}
-			worst = wire.Farther(worst, e)`, n.Kind, read)
+			worst = wire.Farther(worst, e)`, g.cleared(m.Index), read)
 		if least > w.HeaderLen {
 			try = gotree.S(`if len(b) < $1 {
 					worst = wire.Farther(worst, wire.Error{Message: $2, Problem: wire.Short, Value: int64(len(b)), Limit: $1})

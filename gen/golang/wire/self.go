@@ -59,13 +59,13 @@ func DecodeMessage(b []byte, m *Message) error { return DecodeMessageTo("", b, m
 	for _, m := range g.P.Messages {
 		n := g.Messages[m.Index]
 		try := gotree.S(`{
-				*m = Message{Kind: $1}
+				$1
 				e := $2(b, $3)
 				if e.Problem == 0 {
 					return e
 				}
 				worst = wire.Unfinished(worst, e)
-			}`, n.Kind, n.Decode, g.fieldsOf(m.Index))
+			}`, g.cleared(m.Index), n.Decode, g.fieldsOf(m.Index))
 		if m.From != "" && len(g.P.Roles) > 1 {
 			try = gotree.S("if to != $1 {\n$2\n}", gotree.Str(m.From), try[0].(*gotree.Braces).Body)
 		}

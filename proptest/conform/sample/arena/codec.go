@@ -98,7 +98,9 @@ func decodeOnControl(to string, b []byte, m *Message) wire.Error {
 func oneOfJoin(b []byte, m *Message, to string) wire.Error {
 	var worst wire.Error
 	if to != "client" {
-		*m = Message{Kind: MessageJoin}
+		if m.Kind != MessageJoin {
+			*m = Message{Kind: MessageJoin}
+		}
 		e := wire.Error{}
 		if len(b) > 3 {
 			e = wire.Error{Message: "JOIN", Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -112,7 +114,11 @@ func oneOfJoin(b []byte, m *Message, to string) wire.Error {
 		if len(b) < 4 {
 			worst = wire.Farther(worst, wire.Error{Message: "WELCOME", Problem: wire.Short, Value: int64(len(b)), Limit: 4})
 		} else {
-			*m = Message{Kind: MessageWelcome}
+			if m.Kind == MessageWelcome {
+				m.Welcome = WelcomeMessage{}
+			} else {
+				*m = Message{Kind: MessageWelcome}
+			}
 			e := decodeWelcome(b, &m.Welcome)
 			if e.Problem == 0 {
 				return e
@@ -263,7 +269,11 @@ func oneOfAim(b []byte, m *Message, to string) wire.Error {
 		if len(b) < 9 {
 			worst = wire.Farther(worst, wire.Error{Message: "AIM", Problem: wire.Short, Value: int64(len(b)), Limit: 9})
 		} else {
-			*m = Message{Kind: MessageAim}
+			if m.Kind == MessageAim {
+				m.Aim = AimMessage{}
+			} else {
+				*m = Message{Kind: MessageAim}
+			}
 			e := decodeAim(b, &m.Aim)
 			if e.Problem == 0 {
 				return e
@@ -275,7 +285,11 @@ func oneOfAim(b []byte, m *Message, to string) wire.Error {
 		if len(b) < 11 {
 			worst = wire.Farther(worst, wire.Error{Message: "WORLD", Problem: wire.Short, Value: int64(len(b)), Limit: 11})
 		} else {
-			*m = Message{Kind: MessageWorld}
+			if m.Kind == MessageWorld {
+				m.World = WorldMessage{}
+			} else {
+				*m = Message{Kind: MessageWorld}
+			}
 			e := decodeWorld(b, &m.World)
 			if e.Problem == 0 {
 				return e

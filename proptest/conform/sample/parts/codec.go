@@ -171,7 +171,11 @@ func oneOfPing(b []byte, m *Message) wire.Error {
 	if len(b) < 6 {
 		worst = wire.Farther(worst, wire.Error{Message: "PING", Problem: wire.Short, Value: int64(len(b)), Limit: 6})
 	} else {
-		*m = Message{Kind: MessagePing}
+		if m.Kind == MessagePing {
+			m.Ping = PingMessage{}
+		} else {
+			*m = Message{Kind: MessagePing}
+		}
 		e := decodePing(b, &m.Ping)
 		if e.Problem == 0 {
 			return e
@@ -181,7 +185,11 @@ func oneOfPing(b []byte, m *Message) wire.Error {
 	if len(b) < 6 {
 		worst = wire.Farther(worst, wire.Error{Message: "PONG", Problem: wire.Short, Value: int64(len(b)), Limit: 6})
 	} else {
-		*m = Message{Kind: MessagePong}
+		if m.Kind == MessagePong {
+			m.Pong = PongMessage{}
+		} else {
+			*m = Message{Kind: MessagePong}
+		}
 		e := decodePong(b, &m.Pong)
 		if e.Problem == 0 {
 			return e
@@ -189,7 +197,9 @@ func oneOfPing(b []byte, m *Message) wire.Error {
 		worst = wire.Farther(worst, e)
 	}
 	{
-		*m = Message{Kind: MessageNone}
+		if m.Kind != MessageNone {
+			*m = Message{Kind: MessageNone}
+		}
 		e := wire.Error{}
 		if len(b) > 3 {
 			e = wire.Error{Message: "NONE", Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -209,7 +219,11 @@ func oneOfPing(b []byte, m *Message) wire.Error {
 func oneOfAsk(b []byte, m *Message, to string) wire.Error {
 	var worst wire.Error
 	if to != "peer" {
-		*m = Message{Kind: MessageAsk}
+		if m.Kind == MessageAsk {
+			m.Ask = AskMessage{}
+		} else {
+			*m = Message{Kind: MessageAsk}
+		}
 		e := decodeAsk(b, &m.Ask)
 		if e.Problem == 0 {
 			return e
@@ -220,7 +234,11 @@ func oneOfAsk(b []byte, m *Message, to string) wire.Error {
 		if len(b) < 4 {
 			worst = wire.Farther(worst, wire.Error{Message: "ANSWER", Problem: wire.Short, Value: int64(len(b)), Limit: 4})
 		} else {
-			*m = Message{Kind: MessageAnswer}
+			if m.Kind == MessageAnswer {
+				m.Answer = AnswerMessage{}
+			} else {
+				*m = Message{Kind: MessageAnswer}
+			}
 			e := decodeAnswer(b, &m.Answer)
 			if e.Problem == 0 {
 				return e

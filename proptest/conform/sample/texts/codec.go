@@ -50,7 +50,11 @@ func DecodeMessageTo(to string, b []byte, m *Message) error {
 func decode(to string, b []byte, m *Message) wire.Error {
 	var worst wire.Error
 	if to != "one" {
-		*m = Message{Kind: MessageRequest}
+		if m.Kind == MessageRequest {
+			m.Request = RequestMessage{}
+		} else {
+			*m = Message{Kind: MessageRequest}
+		}
 		e := decodeRequest(b, &m.Request)
 		if e.Problem == 0 {
 			return e
@@ -58,7 +62,11 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	if to != "two" {
-		*m = Message{Kind: MessageItems}
+		if m.Kind == MessageItems {
+			m.Items = ItemsMessage{}
+		} else {
+			*m = Message{Kind: MessageItems}
+		}
 		e := decodeItems2(b, &m.Items)
 		if e.Problem == 0 {
 			return e
@@ -66,7 +74,11 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	{
-		*m = Message{Kind: MessageChunks}
+		if m.Kind == MessageChunks {
+			m.Chunks = ChunksMessage{}
+		} else {
+			*m = Message{Kind: MessageChunks}
+		}
 		e := decodeChunks(b, &m.Chunks)
 		if e.Problem == 0 {
 			return e
@@ -74,7 +86,11 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	{
-		*m = Message{Kind: MessageLoose}
+		if m.Kind == MessageLoose {
+			m.Loose = LooseMessage{}
+		} else {
+			*m = Message{Kind: MessageLoose}
+		}
 		e := decodeLoose(b, &m.Loose)
 		if e.Problem == 0 {
 			return e
@@ -82,7 +98,11 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	{
-		*m = Message{Kind: MessageLines}
+		if m.Kind == MessageLines {
+			m.Lines = LinesMessage{}
+		} else {
+			*m = Message{Kind: MessageLines}
+		}
 		e := decodeLines(b, &m.Lines)
 		if e.Problem == 0 {
 			return e
@@ -90,7 +110,11 @@ func decode(to string, b []byte, m *Message) wire.Error {
 		worst = wire.Unfinished(worst, e)
 	}
 	{
-		*m = Message{Kind: MessageBinary}
+		if m.Kind == MessageBinary {
+			m.Binary = BinaryMessage{}
+		} else {
+			*m = Message{Kind: MessageBinary}
+		}
 		e := decodeBinary(b, &m.Binary)
 		if e.Problem == 0 {
 			return e
