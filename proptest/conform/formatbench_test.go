@@ -41,7 +41,8 @@ func handTime(b []byte, m *ntp.Message) error {
 		return errFormat
 	}
 	m.Kind = ntp.MessagePacket
-	m.Packet = ntp.PacketMessage{Leap: ntp.Leap(b[0] >> 6), Version: ntp.Version(b[0] >> 3 & 7), Mode: ntp.Mode(b[0] & 7),
+	m.Packet = ntp.PacketMessage{Leap: ntp.Leap(b[0] >> 6),
+		Version: ntp.Version(b[0] >> 3 & 7), Mode: ntp.Mode(b[0] & 7),
 		Stratum: ntp.Stratum(b[1]), Poll: ntp.Poll(int8(b[2])), Precision: ntp.Precision(int8(b[3])),
 		RootDelay:      ntp.Short(binary.BigEndian.Uint32(b[4:])),
 		RootDispersion: ntp.Short(binary.BigEndian.Uint32(b[8:])), Source: ntp.Short(binary.BigEndian.Uint32(b[12:])),
@@ -52,7 +53,8 @@ func handTime(b []byte, m *ntp.Message) error {
 
 func handAppendTime(dst []byte, m *ntp.Message) []byte {
 	p := &m.Packet
-	dst = append(dst, byte(p.Leap)<<6|byte(p.Version)<<3|byte(p.Mode), byte(p.Stratum), byte(p.Poll), byte(p.Precision))
+	dst = append(dst, byte(p.Leap)<<6|byte(p.Version)<<3|byte(p.Mode), byte(p.Stratum), byte(p.Poll),
+		byte(p.Precision))
 	for _, v := range []ntp.Short{p.RootDelay, p.RootDispersion, p.Source} {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(v))
 	}
@@ -132,7 +134,8 @@ func TestOthersSayTheSame(t *testing.T) {
 	}
 	var h http.Message
 	req, body, err := libraryRequest(bufio.NewReader(nil), bytes.NewReader(nil))
-	if err != nil || http.DecodeMessageTo("server", httpFrame, &h) != nil || string(body) != h.Request.Body.Value.String() ||
+	if err != nil || http.DecodeMessageTo("server", httpFrame, &h) != nil ||
+		string(body) != h.Request.Body.Value.String() ||
 		req.Header.Get("Accept") != h.Request.Headers.Items[2].Value.String() {
 		t.Errorf("REQUEST differs: %v, %v", req, err)
 	}
