@@ -42,6 +42,23 @@ func flights(c *run.Chart) []*flight {
 	return list
 }
 
+// What stands behind a message that arrives once more, and behind one that has not arrived.
+const (
+	again    = " (again)"
+	underWay = " (under way)"
+)
+
+// longest is the longest text of its arrows.
+func (f *flight) longest() string {
+	switch {
+	case f.underWay:
+		return f.Label() + underWay
+	case len(f.received) > 1:
+		return f.Label() + again
+	}
+	return f.Label()
+}
+
 // crosses reports whether f and g are under way between the same two
 // instances, in opposite directions, at the same time.
 func (f *flight) crosses(g *flight) bool {

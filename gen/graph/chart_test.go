@@ -235,3 +235,40 @@ func TestChartLoop(t *testing.T) {
 		}
 	}
 }
+
+// TestChartChannels: of several channels each message has its own behind it, in letters, as a picture
+// and for Mermaid; what
+// arrives once more says so once.
+func TestChartChannels(t *testing.T) {
+	r := &run.Run{Instances: []run.Instance{{Name: "p"}, {Name: "h"}}, Steps: []run.Step{
+		{Kind: run.Command, Who: 0, From: run.Nobody, Event: "move", Effects: []string{"sends MOVE{n: 1}"},
+			Sent: []run.Sent{{ID: 1, To: 1, Text: "MOVE{n: 1}", Channel: "state"},
+				{ID: 2, To: 1, Text: "JOIN", Channel: "control"},
+				{ID: 3, To: 1, Text: "MOVE{n: 2}", Channel: "state"}}},
+		{Kind: run.Copy, Who: 1, From: 0, Message: 1, Channel: "state", Event: "MOVE{n: 1}"},
+		{Kind: run.Copy, Who: 1, From: 0, Message: 1, Channel: "state", Event: "MOVE{n: 1}"},
+		{Kind: run.Message, Who: 1, From: 0, Message: 1, Channel: "state", Event: "MOVE{n: 1}"},
+		{Kind: run.Lost, Who: 1, From: 0, Message: 3, Channel: "state", Event: "MOVE{n: 2}"},
+	}}
+	if err := r.Validate(); err != nil {
+		t.Fatal(err)
+	}
+	c := r.Chart()
+	for _, x := range []struct {
+		drawn string
+		want  map[string]int
+	}{
+		{c.Text(), map[string]int{"→ MOVE{n: 1} (#1, state)": 1, "← MOVE{n: 1} (#1, state)": 3,
+			"→ JOIN (#2, control)": 1, "✗ MOVE{n: 2} (#3, state) is lost": 1}},
+		{ChartSVG(c), map[string]int{">MOVE{n: 1} (state)<": 1, ">MOVE{n: 1} (state) (again)<": 2,
+			">JOIN (control) (under way)<": 1, ">MOVE{n: 2} (state)<": 1}},
+		{ChartMermaid(c), map[string]int{"p0->>p1: MOVE{n#58; 1} (state)": 3,
+			"p0--)p1: JOIN (control) (under way)": 1, "p0-xp1: MOVE{n#58; 2} (state) (lost)": 1}},
+	} {
+		for text, n := range x.want {
+			if got := strings.Count(x.drawn, text); got != n {
+				t.Errorf("%q stands %d times, not %d, in\n%s", text, got, n, x.drawn)
+			}
+		}
+	}
+}

@@ -99,9 +99,9 @@ func (l *chartLayout) columns() {
 				texts[s.Who] = max(texts[s.Who], t.width()+16, textWidth(s.State, 11)+30)
 			}
 		}
-		for _, m := range s.Sends {
-			arrows = max(arrows, textWidth(m.Label(), 11))
-		}
+	}
+	for _, f := range l.flights {
+		arrows = max(arrows, textWidth(f.longest(), 11))
 	}
 	x := 16 + texts[0]
 	for i := range n {

@@ -200,10 +200,10 @@ func (l *chartLayout) message(w *svg, f *flight, tip string) {
 	if f.crossings {
 		colour = crossColour
 	}
-	text := f.Label()
 	for n, step := range f.received {
+		text := f.Label()
 		if n > 0 {
-			text += " (again)"
+			text += again
 		}
 		l.arrow(w, x1, y1, l.x[f.To], l.y[step], style{colour, "", text, f.textAt()}, tip)
 	}
@@ -215,7 +215,7 @@ func (l *chartLayout) message(w *svg, f *flight, tip string) {
 		w.text(x2, y2+19, "middle", badColour, ` font-size="10"`, "lost")
 	case f.underWay:
 		// A short one: drawn to the end of the chart, many of them would meet there.
-		text, way := f.Label()+" (under way)", l.x[f.To]-x1
+		text, way := f.Label()+underWay, l.x[f.To]-x1
 		long := min(max(math.Abs(way)*0.55, textWidth(text, labelSize)+24), math.Abs(way)*0.85)
 		l.arrow(w, x1, y1, x1+math.Copysign(long, way), y1+underWayDrop, style{lineColour, dashed, text, 0.55}, tip)
 	}
