@@ -185,7 +185,7 @@ func exportMermaid(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 	var names []string
 	for _, r := range p.Roles {
 		if r.Name == o.role || o.role == "" && len(p.Roles) == 1 {
-			return []byte(graph.Mermaid(r, graph.Options{Subtitle: p.Doc})), nil
+			return []byte(graph.Mermaid(r, graph.Options{Subtitle: p.Doc, Channels: graph.ChannelsOf(p)})), nil
 		}
 		names = append(names, r.Name)
 	}

@@ -52,6 +52,13 @@ func build(m *model.Machine, o Options) *diagram {
 	if n, ok := partsNote(m); ok {
 		d.notes = append(d.notes, n)
 	}
+	channels := note{head: "channels"}
+	for _, ch := range o.Channels {
+		channels.rows = append(channels.rows, namesLines(ch.Name+":", ch.Messages, o)...)
+	}
+	if len(channels.rows) > 0 {
+		d.notes = append(d.notes, channels)
+	}
 	if !o.NoLegend {
 		d.legend = legend(m)
 	}

@@ -39,9 +39,32 @@ type Options struct {
 	NoLegend bool
 	// Subtitle stands below the title of a machine that has no doc of its own.
 	Subtitle string
+	// Channels are those of a protocol with several, see ChannelsOf; a note tells which messages go over which.
+	Channels []Channel
 	// Width is the number of characters after which a label is broken; 0 means 38.
 	Width int
 	flat  bool // without frames: each state shows what the states around it say
+}
+
+// Channel is one of several channels, with the names of the messages that go over it.
+type Channel struct {
+	Name     string
+	Messages []string
+}
+
+// ChannelsOf lists the channels of a protocol with several; nil if it has one.
+func ChannelsOf(p *model.Protocol) (list []Channel) {
+	if !p.Several() {
+		return nil
+	}
+	for _, ch := range p.Channels() {
+		list = append(list, Channel{Name: ch.Name})
+	}
+	for _, m := range p.Messages {
+		ch := &list[m.Channel]
+		ch.Messages = append(ch.Messages, m.Name)
+	}
+	return list
 }
 
 // Auto shows assignments in machines of at most fewHandlers handlers beside the

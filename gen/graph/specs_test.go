@@ -128,3 +128,25 @@ roles:
 		t.Errorf("the drawing does not say `most`:\n%s", dot)
 	}
 }
+
+// TestChannelsNote: of several channels a note tells which messages go over which.
+func TestChannelsNote(t *testing.T) {
+	for file, want := range map[string]bool{"../../specs/library/gne/spec.yaml": true,
+		"../../specs/ready/spec.yaml": false} {
+		p, list := compile.Load(file, compile.Options{})
+		if p == nil {
+			t.Fatal(list)
+		}
+		o := graph.Options{Channels: graph.ChannelsOf(p)}
+		dot, svg, mermaid := graph.DOT(p.Roles[0], o), graph.SVG(p.Roles[0], o), graph.Mermaid(p.Roles[0], o)
+		for _, text := range []string{dot, svg, mermaid} {
+			plain := strings.NewReplacer("#58;", ":", "</tspan><tspan", " ").Replace(text)
+			if got := strings.Contains(plain, "channels<") || strings.Contains(plain, "channels\n"); got != want {
+				t.Errorf("%s: a note: %v\n%s", file, got, text)
+			}
+			if got := strings.Contains(plain, "places:"); got != want {
+				t.Errorf("%s: places: %v\n%s", file, got, text)
+			}
+		}
+	}
+}
