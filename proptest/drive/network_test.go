@@ -308,7 +308,7 @@ func (r *play) attachOn(i, j, class int, give func(transport.Link) error) (*end,
 	if r.hostile(j) {
 		limits = newCut() // nobody looks at what goes there
 	}
-	f := &tearing{Link: mine, cut: limits, to: j, size: func(b []byte) (int, error) {
+	f := &tearing{Link: mine, cut: limits, to: j, over: class, size: func(b []byte) (int, error) {
 		n, err := interp.FrameSize(r.protocol, b)
 		if err.Problem != 0 {
 			return 0, err

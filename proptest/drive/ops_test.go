@@ -102,9 +102,6 @@ func (r *play) ops(sub int) []op {
 
 // tornOps returns those of a list that a crash may cut short, each with limits.
 func (r *play) tornOps(list []op, sub int) (torn []op) {
-	if r.protocol.Several() {
-		return nil // what has left of several links, and in which order, nobody could tell
-	}
 	for _, o := range list {
 		if i := r.mover(o.Move, sub); i >= 0 && r.canCrash(i) && !r.seats[i].down {
 			o.limits = &limits{who: i, frames: sub / 2 % 4, closes: sub / 8 % 2}

@@ -2,6 +2,7 @@ package drive
 
 import (
 	"fmt"
+	"maps"
 	"sync"
 
 	"github.com/parley-go/parley/gen/stage"
@@ -22,8 +23,8 @@ type cut struct {
 	left  limits
 	hit   bool             // something did not go out
 	peers map[int]fsm.Peer // what the driver calls those who hear of a close
-	// passed counts the frames that went out, closed has the links whose close did.
-	passed map[int]int
+	// passed counts the frames that went out by receiver and class, closed has the links whose close did.
+	passed map[[2]int]int
 	closed map[int]bool
 }
 
@@ -32,7 +33,7 @@ func newCut() *cut { return &cut{peers: map[int]fsm.Peer{}} }
 func (c *cut) arm(l limits) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.armed, c.left, c.passed, c.closed = true, l, map[int]int{}, map[int]bool{}
+	c.armed, c.left, c.passed, c.closed = true, l, map[[2]int]int{}, map[int]bool{}
 }
 
 // disarm ends a step. A step that was cut stays cut, because its driver has crashed.
@@ -92,6 +93,7 @@ type tearing struct {
 	*mem.Link
 	cut  *cut
 	to   int
+	over int // the class
 	size func(frame []byte) (int, error)
 	away func() bool // a partition takes what is sent
 }
@@ -125,7 +127,7 @@ func (l *tearing) Send(peer int, frames []byte) error {
 			break
 		}
 		c.left.frames--
-		c.passed[l.to]++
+		c.passed[[2]int{l.to, l.over}]++
 		at += n
 	}
 	if at == 0 {
@@ -165,9 +167,11 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 			then = append(then, stage.Move{Kind: world.MoveCrash, Who: i})
 		}
 		if n == at {
-			for j, count := range gone {
-				for range count {
-					then = append(then, stage.Move{Kind: world.MoveTail, Channel: r.channel(i, j)})
+			for k, ch := range r.World.Rules.Channels {
+				for range gone[[2]int{ch.To, ch.Class}] {
+					if ch.From == i {
+						then = append(then, stage.Move{Kind: world.MoveTail, Channel: k})
+					}
 				}
 			}
 		}
@@ -181,6 +185,9 @@ func (r *play) tear(i int, moves []stage.Move) (first stage.Taken, err error) {
 				if !r.possible(mv) {
 					return first, errLeft // the channel loses only what is about to arrive
 				}
+			}
+			if mv.Kind == world.MoveTail && r.protocol.Several() && !r.possible(mv) {
+				return first, errLeft // beside a link, what has not left comes too late
 			}
 			if mv.Kind == world.MoveTail && resets(r.c.Queues[mv.Channel]) > 1 && !r.possible(mv) {
 				return first, errLeft // what was lost with an earlier link is told before
@@ -249,17 +256,12 @@ func (r *play) ahead(moves []stage.Move) (steps []foreseen, err error) {
 // else the first that sends anything. sends is how much of it went out. Streams to different
 // instances do not leave in the order of sending, so earlier messages may not have left. gone counts
 // those by receiver. They are lost tails.
-func (r *play) tornAt(i int, steps []foreseen) (at, sends int, gone []int, err error) {
+func (r *play) tornAt(i int, steps []foreseen) (at, sends int, gone map[[2]int]int, err error) {
 	c := r.seats[i].cut
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	at = -1
-	left := make([]int, len(r.seats))
-	for j := range left {
-		left[j] = c.passed[j]
-	}
-	gone = make([]int, len(r.seats))
-	missed := make([]int, len(r.seats))
+	left, missed := maps.Clone(c.passed), map[[2]int]int{}
 	for n, x := range steps {
 		if x.t.Who != i {
 			continue
@@ -272,23 +274,23 @@ func (r *play) tornAt(i int, steps []foreseen) (at, sends int, gone []int, err e
 			out := s.Item.News == world.Cut && c.closed[s.To]
 			switch {
 			case s.Item.News != world.NoNews:
-			case left[s.To] > 0:
-				left[s.To]--
+			case left[[2]int{s.To, s.Class}] > 0:
+				left[[2]int{s.To, s.Class}]--
 				out = true
 			default:
-				missed[s.To]++
+				missed[[2]int{s.To, s.Class}]++
 			}
 			if at < 0 {
 				at, sends = n, news
 			}
 			if out {
 				at, sends = n, news+k+1
-				copy(gone, missed)
+				gone = maps.Clone(missed)
 			}
 		}
 	}
-	for j, n := range left {
-		if n > 0 {
+	for to, n := range left {
+		if j := to[0]; n > 0 {
 			return 0, 0, nil, fmt.Errorf("instance %d has sent %d messages to %d that it does not send in the world",
 				i, n, j)
 		}
