@@ -404,6 +404,8 @@ func TestOriginalPeers(t *testing.T) {
 		"univ1-two-parley-then-orig-1": {"10.66.0.1:6581", "10.66.0.2:6581"},
 		"orig-then-two-parley":         {"10.66.0.2:6581", "10.66.0.3:6581"},
 		"three-simul-orig-highest":     {"10.66.0.1:6581", "10.66.0.2:6581"},
+		"three-simul-parley-highest":   {"10.66.0.3:6581"},
+		"orig-keeper-leaves-split":     {"10.66.0.2:6581", "10.66.0.3:6581", "10.66.0.5:6581"},
 	} {
 		r, err := Replay(t.Context(), p, "testdata/parsec/"+file+".pcap", Options{})
 		if err != nil {
