@@ -23,6 +23,7 @@
 //	check NAME exactly    likewise; every step has a line, and the check's links and faults hold
 //	INSTANCE EVENT        a command, start, up, lost, or a timer's expiry, as text (`a change{value: 2}`)
 //	deliver A -> B        the oldest message on that channel arrives (`deliver A -> B 2`: the next two)
+//	deliver A -> B on C   likewise on one of several channels; also with a number, and of drop, copy and the like
 //	drop A -> B           it is lost
 //	copy, swap, crash, restart, break, return, partition, heal, forge and others: see docs/LANGUAGE.md
 //	show                  the machines' states and what is under way
