@@ -23,9 +23,12 @@ func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 	key := guess{n.sent, ev.Index}
 	list, ok := s.guesses[key]
 	if !ok {
-		for k := n.sent; k < len(s.out) && k < n.sent+s.opts.Ahead; k++ {
-			for _, b := range s.bundlesAt(k) {
-				list = s.fill(list, ev.Fields, b)
+		for c := range s.lanes {
+			l, from := &s.lanes[c], int(n.sent[c])
+			for k := from; k < len(l.out) && k < from+s.opts.Ahead; k++ {
+				for _, b := range s.bundlesAt(l, k) {
+					list = s.fill(list, ev.Fields, b)
+				}
 			}
 		}
 		s.guesses[key] = list
@@ -34,26 +37,29 @@ func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 }
 
 // guess is a place in the recording at which arguments for an event were guessed.
-type guess struct{ sent, event int }
+type guess struct {
+	sent  progress
+	event int
+}
 
-// bundlesAt returns the bundles of the side's frame k, and of that frame together with the next one.
+// bundlesAt returns the bundles of the side's frame k in a channel, and of that frame together with the next one.
 // Values can come from two frames that follow each other, such as a checksum and an input.
-func (s *search) bundlesAt(k int) []bundle {
-	f := &s.rec.Frames[s.out[k]]
-	if s.missing[k] || f.Message == nil {
+func (s *search) bundlesAt(l *lane, k int) []bundle {
+	f := &s.rec.Frames[l.out[k]]
+	if l.missing[k] || f.Message == nil {
 		return nil
 	}
-	if s.bundles[k] == nil {
-		s.bundles[k] = bundles(f.Message.Fields, f.Slots)
-		if k+1 < len(s.out) && !s.missing[k+1] && s.rec.Frames[s.out[k+1]].Message != nil {
-			g := &s.rec.Frames[s.out[k+1]]
+	if l.bundles[k] == nil {
+		l.bundles[k] = bundles(f.Message.Fields, f.Slots)
+		if k+1 < len(l.out) && !l.missing[k+1] && s.rec.Frames[l.out[k+1]].Message != nil {
+			g := &s.rec.Frames[l.out[k+1]]
 			b := bundle{}
 			b.add(f.Message.Fields, f.Slots)
 			b.add(g.Message.Fields, g.Slots)
-			s.bundles[k] = append(s.bundles[k], b)
+			l.bundles[k] = append(l.bundles[k], b)
 		}
 	}
-	return s.bundles[k]
+	return l.bundles[k]
 }
 
 // all returns every tuple of arguments for fields. It returns nil if there are too many. It keeps the

@@ -1,6 +1,8 @@
 package replay
 
 import (
+	"fmt"
+
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
@@ -9,16 +11,24 @@ import (
 // wire section. Its messages are those of the protocol, which the machines refer to.
 type codec struct {
 	protocol, wire *model.Protocol
+	views          []*model.Protocol // wire as each channel has it
 	strs           *interp.Strings
 }
 
 func newCodec(p *model.Protocol, strs *interp.Strings) codec {
-	return codec{p, model.WithDefaultWire(p), strs}
+	c := codec{protocol: p, wire: model.WithDefaultWire(p), strs: strs}
+	for k := range p.Channels() {
+		c.views = append(c.views, c.wire.Over(k))
+	}
+	return c
 }
 
-// decode reads a frame that a role receives, any if to is empty.
-func (c codec) decode(frame []byte, to string) (*model.Message, []int64, error) {
-	m, slots, err := interp.DecodeFrameTo(c.wire, c.strs, frame, to)
+// decode reads a frame that a role receives from a channel, any role if to is empty.
+func (c codec) decode(channel int, frame []byte, to string) (*model.Message, []int64, error) {
+	if channel < 0 || channel >= len(c.views) {
+		return nil, nil, fmt.Errorf("there is no channel %d: %s has %d", channel, c.protocol.Name, len(c.views))
+	}
+	m, slots, err := interp.DecodeFrameTo(c.views[channel], c.strs, frame, to)
 	if err.Problem != 0 {
 		return nil, nil, err
 	}

@@ -65,9 +65,6 @@ const maxPossible = 4
 // Explain finds the role and parameters whose run explains most of one side of a recording. It tries
 // roles in order, each with every combination of its parameters.
 func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machine, opts Options) (*Side, error) {
-	if err := rec.Protocol.OneChannel("replay"); err != nil {
-		return nil, err
-	}
 	part := Part{Party: side}
 	for i := range rec.Frames {
 		if rec.Frames[i].From == side {
@@ -149,7 +146,10 @@ func paramText(m *model.Machine, strs *interp.Strings, args [][]int64) string {
 func (s *search) result(params string) *Side {
 	r := &Side{
 		Side: s.side, Role: s.machine.Name, Params: params, Exhausted: s.full,
-		SentAll: len(s.out), ReadAll: len(s.in), Taken: make([]int, len(s.machine.Transitions)), Looked: len(s.nodes),
+		Taken: make([]int, len(s.machine.Transitions)), Looked: len(s.nodes),
+	}
+	for c := range s.lanes {
+		r.SentAll, r.ReadAll = r.SentAll+len(s.lanes[c].out), r.ReadAll+len(s.lanes[c].in)
 	}
 	last, ok := s.accepted()
 	r.Accepted = ok
@@ -160,10 +160,10 @@ func (s *search) result(params string) *Side {
 		r.Run = &run.Run{}
 		return r
 	}
-	r.Sent, r.Read = s.nodes[last].sent, s.nodes[last].read
+	r.Sent, r.Read = s.nodes[last].sent.sum(), s.nodes[last].read.sum()
 	r.Frontier = s.bestKey[0]
 	if s.shared && !ok && s.furthest > r.Sent { // in the middle of a step
-		r.Frontier = s.out[s.furthest]
+		r.Frontier = s.lanes[0].out[s.furthest]
 	}
 	way := s.shorten(s.way(last), ok)
 	r.Run = s.run(way, r.Taken)
@@ -228,18 +228,14 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		case after.move.kind == world.MoveOffer:
 			st.Kind, st.From = run.Offer, after.event.Sender
 		}
-		if after.read > before.read {
-			f := s.in[before.read]
+		if after.read != before.read {
+			f := after.move.frame
 			st.From, st.Message = s.rec.Frames[f].From, f+1
 			sent := []run.Sent{{ID: f + 1, To: s.side, Text: s.rec.Text(f)}}
 			r.Steps = append(r.Steps, s.unseen(f, run.Step{Sent: sent}))
 		}
 		var answers []run.Step
-		for k := before.sent; k < after.sent; k++ {
-			f := s.out[k]
-			if s.missing[k] {
-				continue
-			}
+		for _, f := range s.between(before, after) {
 			st.Sent = append(st.Sent, run.Sent{ID: f + 1, To: s.rec.Frames[f].To, Text: s.rec.Text(f)})
 			if !s.shared {
 				answers = append(answers, s.unseen(f, run.Step{Message: f + 1, Event: s.rec.Text(f)}))
@@ -255,6 +251,19 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		r.Steps = append(append(r.Steps, st), answers...)
 	}
 	return r
+}
+
+// between returns the frames that a step sent, in the order in which they were captured.
+func (s *search) between(before, after *node) (frames []int) {
+	for c := range s.lanes {
+		for k := before.sent[c]; k < after.sent[c]; k++ {
+			if !s.lanes[c].missing[k] {
+				frames = append(frames, s.lanes[c].out[k])
+			}
+		}
+	}
+	slices.Sort(frames)
+	return frames
 }
 
 var kinds = map[model.EventKind]run.Kind{
@@ -285,8 +294,10 @@ func (s *search) at(nd *node) At {
 		a.Refuses = s.refuses(nd, move{kind: world.MoveOffer, frame: nd.end.Held[due].Message})
 		return a // nothing else can happen before
 	}
-	if s.canRead(nd) && !s.shared {
-		a.Refuses = s.refuses(nd, move{kind: world.MoveDeliver, frame: s.in[nd.read]})
+	for c := range s.lanes {
+		if a.Refuses == "" && s.canRead(nd, c) && !s.shared {
+			a.Refuses = s.refuses(nd, move{kind: world.MoveDeliver, frame: s.coming(nd, c)})
+		}
 	}
 	a.Sends = s.possibleSends(nd)
 	return a

@@ -28,7 +28,9 @@ type Chunk struct {
 	Kind ChunkKind
 	// From is the sender: 0 opened the connection, 1 accepted it.
 	From int
-	Time time.Time
+	// Channel is the place of its channel in Protocol.Channels.
+	Channel int
+	Time    time.Time
 	// Packet is the number of the packet in the capture, from 1.
 	Packet int
 	Data   []byte
@@ -37,12 +39,14 @@ type Chunk struct {
 // Frame is one frame of the recording.
 type Frame struct {
 	// From and To are parties by number; To may be Everyone.
-	From   int
-	To     int
-	Time   time.Time
-	Packet int // where its last byte is
-	Offset int // of its first byte in the sender's stream
-	Bytes  []byte
+	From int
+	To   int
+	// Channel is the place of its channel in Protocol.Channels.
+	Channel int
+	Time    time.Time
+	Packet  int // where its last byte is
+	Offset  int // of its first byte in the sender's stream
+	Bytes   []byte
 	// Message and Slots are the decoded message. In a Network a frame may be none of the protocol: then
 	// Message is nil, and Problem says why.
 	Message *model.Message
@@ -71,60 +75,67 @@ type Recording struct {
 	// Fault is where the bytes stop being frames of the protocol, nil if they
 	// do not. Frames holds what came before.
 	Fault *FrameFault
-	// Datagrams: every chunk is one frame.
+	// Datagrams: every chunk is one frame, in the channel with which links come and go.
 	Datagrams bool
 
-	codec codec
-	roles [2]string // of the sides, if messages are told apart by them; empty while that is not known
+	codec     codec
+	datagrams []bool    // by channel
+	roles     [2]string // of the sides, if messages are told apart by them; empty while that is not known
 }
 
 // FrameFault is a frame that cannot be decoded, or a gap in the capture.
 type FrameFault struct {
 	From, Packet, Offset int
-	Bytes                []byte
-	Reason               string
+	// Channel is the place of its channel in Protocol.Channels.
+	Channel int
+	Bytes   []byte
+	Reason  string
 }
 
 // Split cuts captured bytes into frames and decodes them. Bytes that are no
-// frame end the recording there with Fault set.
+// frame end the recording there with Fault set. Datagrams says by channel whether every chunk is one frame.
 //
 // A protocol without a wire section is taken to be in the default format.
-func Split(p *model.Protocol, chunks []Chunk, datagrams bool) *Recording {
-	r := &Recording{Protocol: p, Strings: &interp.Strings{}, Names: SideNames[:], Datagrams: datagrams}
+func Split(p *model.Protocol, chunks []Chunk, datagrams ...bool) *Recording {
+	r := &Recording{Protocol: p, Strings: &interp.Strings{}, Names: SideNames[:], Datagrams: datagrams[p.News()],
+		datagrams: datagrams}
 	r.codec = newCodec(p, r.Strings)
-	var pending [2][]byte
-	var offset [2]int
+	// By channel, of each side.
+	pending, offset := make([][2][]byte, len(datagrams)), make([][2]int, len(datagrams))
 	for _, c := range chunks {
+		waiting, at := &pending[c.Channel][c.From], &offset[c.Channel][c.From]
 		switch c.Kind {
 		case Close, Reset:
-			r.Closed[c.From] = true
+			r.Closed[c.From] = r.Closed[c.From] || c.Channel == p.News()
 		case Gap:
-			r.Fault = &FrameFault{From: c.From, Packet: c.Packet, Offset: offset[c.From],
+			r.Fault = &FrameFault{From: c.From, Packet: c.Packet, Offset: *at, Channel: c.Channel,
 				Reason: "the capture has a gap here: bytes of this sender are missing"}
 		case Data:
-			buf := append(pending[c.From], c.Data...)
-			n, fault := r.cut(c, buf, offset[c.From])
-			offset[c.From] += n
-			pending[c.From] = buf[n:]
+			buf := append(*waiting, c.Data...)
+			n, fault := r.cut(c, buf, *at)
+			*at += n
+			*waiting = buf[n:]
 			r.Fault = fault
 		}
 		if r.Fault != nil {
 			return r
 		}
 	}
-	r.Rest = [2]int{len(pending[0]), len(pending[1])}
+	for k := range pending {
+		r.Rest[0], r.Rest[1] = r.Rest[0]+len(pending[k][0]), r.Rest[1]+len(pending[k][1])
+	}
 	return r
 }
 
 // cut takes whole frames from the beginning of b, and returns their length.
 func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
-	done := 0
+	done, wire := 0, r.codec.views[c.Channel]
 	for done < len(b) {
 		size := len(b)
-		if !r.Datagrams {
-			n, err := interp.FrameSizeTo(r.codec.wire, b[done:], r.roles[1-c.From])
+		if !r.datagrams[c.Channel] {
+			n, err := interp.FrameSizeTo(wire, b[done:], r.roles[1-c.From])
 			if err.Problem != 0 {
-				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done,
+				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done, Channel: c.Channel,
 					Bytes: head(b[done:]), Reason: err.Error()}
 			}
 			if n == 0 || n > len(b)-done {
@@ -132,11 +143,11 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 			}
 			size = n
 		}
-		f := Frame{From: c.From, To: 1 - c.From, Time: c.Time, Packet: c.Packet, Offset: offset + done,
-			Bytes: bytes.Clone(b[done : done+size])}
+		f := Frame{From: c.From, To: 1 - c.From, Channel: c.Channel, Time: c.Time, Packet: c.Packet,
+			Offset: offset + done, Bytes: bytes.Clone(b[done : done+size])}
 		if err := r.decode(&f); err != nil {
-			return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: f.Offset, Bytes: head(f.Bytes),
-				Reason: err.Error()}
+			return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: f.Offset, Channel: c.Channel,
+				Bytes: head(f.Bytes), Reason: err.Error()}
 		}
 		r.Frames = append(r.Frames, f)
 		done += size
@@ -160,14 +171,14 @@ func (r *Recording) decode(f *Frame) error {
 // directed decodes a frame. If messages are told apart by who sends them, and there are two roles, a side
 // is one of them as soon as it has sent what that role alone sends.
 func (r *Recording) directed(f *Frame) (*model.Message, []int64, error) {
-	p := r.codec.wire
+	p := r.codec.views[f.Channel]
 	if !p.Directed() || len(p.Roles) != 2 {
-		return r.codec.decode(f.Bytes, "")
+		return r.codec.decode(f.Channel, f.Bytes, "")
 	}
 	to := r.roles[f.To]
 	if to == "" {
-		a, _, errA := r.codec.decode(f.Bytes, p.Roles[0].Name)
-		b, _, errB := r.codec.decode(f.Bytes, p.Roles[1].Name)
+		a, _, errA := r.codec.decode(f.Channel, f.Bytes, p.Roles[0].Name)
+		b, _, errB := r.codec.decode(f.Channel, f.Bytes, p.Roles[1].Name)
 		switch {
 		case errA == nil && errB != nil && a.From != "":
 			to = p.Roles[0].Name
@@ -181,7 +192,7 @@ func (r *Recording) directed(f *Frame) (*model.Message, []int64, error) {
 			}
 		}
 	}
-	return r.codec.decode(f.Bytes, to)
+	return r.codec.decode(f.Channel, f.Bytes, to)
 }
 
 func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), 32)]) }

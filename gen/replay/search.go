@@ -44,14 +44,32 @@ func (o Options) withDefaults() Options {
 type node struct {
 	value  interp.Value
 	end    end
-	read   int // of in
-	sent   int // of out
-	silent int // commands in a row that sent nothing
-	parent int // index in nodes, -1 for the first
+	read   progress // of what came in
+	sent   progress // of what went out
+	silent int      // commands in a row that sent nothing
+	parent int      // index in nodes, -1 for the first
 	// move led here, what says what became of it, and event what the machine got or would have got.
 	move  move
 	what  world.What
 	event interp.Event
+}
+
+// progress says of each channel how many of its frames are explained.
+type progress [8]uint32
+
+func (p *progress) sum() (n int) {
+	for _, k := range p {
+		n += int(k)
+	}
+	return n
+}
+
+// lane is what a side sent and may have heard in one channel: places in rec.Frames.
+type lane struct {
+	out, in []int
+	missing []bool // of out, as in a Part
+	lossy   bool   // the party may have missed what was sent to it
+	bundles [][]bundle
 }
 
 // end is what is around the machine. A message is the place of its frame in rec.Frames.
@@ -74,10 +92,9 @@ type search struct {
 	step    *interp.Machine
 	opts    Options
 	side    int
-	Part
-	// lossy: the party may have missed what was sent to it.
-	lossy bool
-	// furthest is the place in out of the last frame that some step should have sent and did not.
+	shared  bool   // as in a Part
+	lanes   []lane // by channel
+	// furthest is the place in lanes[0].out of the last frame that some step should have sent and did not.
 	furthest int
 	nodes    []node
 	stack    []int
@@ -100,17 +117,15 @@ type search struct {
 	// list, and fields that stand alone.
 	domains map[*model.Field][][]int64
 	alone   map[*model.Field]*model.Field
-	bundles [][]bundle // by index in out
 	guesses map[guess][][]int64
 }
 
 // explain looks for a run of the machine, beginning with value, that sends the side's frames.
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, t *Part, opts Options) *search {
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(),
-		side: t.Party, Part: *t,
+		side: t.Party, shared: t.shared, lanes: t.lanes(rec),
 		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
-		guesses: map[guess][][]int64{}, lossy: t.shared && rec.Protocol.Channel.Lossy}
-	s.bundles = make([][]bundle, len(s.out))
+		guesses: map[guess][][]int64{}}
 	s.alarms = stage.Alarms(m)
 	deferred, untold := m.DeferredMost(), !m.Mentions(model.EventUp)
 	n := len(rec.Names)
@@ -154,7 +169,60 @@ func (s *search) begin(value interp.Value) {
 
 // done reports whether a node explains everything.
 func (s *search) done(n *node) bool {
-	return n.sent == len(s.out) && n.read == len(s.in) && s.due(n) < 0
+	return s.allSent(n) && s.unread(n) < 0 && s.due(n) < 0
+}
+
+// lanes sorts what a part sent and may have heard by channel.
+func (t *Part) lanes(rec *Recording) []lane {
+	channels := rec.Protocol.Channels()
+	list := make([]lane, len(channels))
+	for i, k := range t.out {
+		l := &list[rec.Frames[k].Channel]
+		l.out, l.missing = append(l.out, k), append(l.missing, t.missing[i])
+	}
+	for _, k := range t.in {
+		l := &list[rec.Frames[k].Channel]
+		l.in = append(l.in, k)
+	}
+	for k := range list {
+		list[k].bundles = make([][]bundle, len(list[k].out))
+		list[k].lossy = channels[k].Lossy && (t.shared || len(list) > 1)
+	}
+	return list
+}
+
+// next returns the frame that the side sends next at a node, and its channel: of several channels that which was
+// captured first. It returns -1 if there is none.
+func (s *search) next(n *node) (frame, channel int) {
+	frame = -1
+	for c := range s.lanes {
+		if k := int(n.sent[c]); k < len(s.lanes[c].out) && (frame < 0 || s.lanes[c].out[k] < frame) {
+			frame, channel = s.lanes[c].out[k], c
+		}
+	}
+	return frame, channel
+}
+
+// allSent reports whether all that the side sent is explained.
+func (s *search) allSent(n *node) bool { k, _ := s.next(n); return k < 0 }
+
+// unread returns the first frame that the side has not read at a node, of all channels; -1 if there is none.
+func (s *search) unread(n *node) int {
+	frame := -1
+	for c := range s.lanes {
+		if k := s.coming(n, c); k >= 0 && (frame < 0 || k < frame) {
+			frame = k
+		}
+	}
+	return frame
+}
+
+// coming returns the next frame of a channel that the side has not read; -1 if there is none.
+func (s *search) coming(n *node, channel int) int {
+	if k := int(n.read[channel]); k < len(s.lanes[channel].in) {
+		return s.lanes[channel].in[k]
+	}
+	return -1
 }
 
 // accepted reports whether the search has found a run, and returns the run's last node.
@@ -176,10 +244,12 @@ func (s *search) expand(n int) {
 		return
 	}
 	base := len(s.stack)
-	if s.canRead(&at) {
-		s.try(n, move{kind: world.MoveDeliver, frame: s.in[at.read]})
-		if s.lossy {
-			s.try(n, move{kind: world.MoveLose, frame: s.in[at.read]})
+	for c := range s.lanes {
+		if s.canRead(&at, c) {
+			s.try(n, move{kind: world.MoveDeliver, frame: s.coming(&at, c)})
+			if s.lanes[c].lossy {
+				s.try(n, move{kind: world.MoveLose, frame: s.coming(&at, c)})
+			}
 		}
 	}
 	if s.stale(&at) {
@@ -231,11 +301,11 @@ func (s *search) rank(parent, child int) int {
 		return 6
 	case c.move.kind == world.MoveLost:
 		return 5
-	case c.read > p.read:
+	case c.read != p.read:
 		return 0
-	case c.sent > p.sent && c.move.kind == world.MoveExpire:
+	case c.sent != p.sent && c.move.kind == world.MoveExpire:
 		return 2 // a timer may expire at any time here, and seldom does
-	case c.sent > p.sent:
+	case c.sent != p.sent:
 		return 1
 	case c.end.Up != p.end.Up:
 		return 3
@@ -243,12 +313,11 @@ func (s *search) rank(parent, child int) int {
 	return 4
 }
 
-// canRead reports whether the peer's next frame was captured before the side's next frame.
-func (s *search) canRead(n *node) bool {
-	if n.read == len(s.in) {
-		return false
-	}
-	return n.sent == len(s.out) || s.in[n.read] < s.out[n.sent]
+// canRead reports whether the peer's next frame in a channel was captured before the side's next frame in any.
+func (s *search) canRead(n *node, channel int) bool {
+	k := s.coming(n, channel)
+	out, _ := s.next(n)
+	return k >= 0 && (out < 0 || k < out)
 }
 
 // due returns the place of the held message that the machine must handle before anything else. It returns
@@ -329,11 +398,16 @@ func (s *search) try(n int, mv move) bool {
 // something else than the side did. The value of the result is valid until the next step.
 func (s *search) take(at *node, mv move) (c node, ok bool) {
 	takes := mv.kind == world.MoveDeliver || mv.kind == world.MoveLose
-	if takes && (at.read == len(s.in) || s.in[at.read] != mv.frame) {
-		return c, false
+	read := at.read
+	if takes {
+		channel := s.rec.Frames[mv.frame].Channel
+		if s.coming(at, channel) != mv.frame {
+			return c, false
+		}
+		read[channel]++
 	}
 	if mv.kind == world.MoveLose {
-		return node{value: at.value, end: at.end, read: at.read + 1, sent: at.sent, move: mv, what: world.Dropped,
+		return node{value: at.value, end: at.end, read: read, sent: at.sent, move: mv, what: world.Dropped,
 			event: s.reception(mv.frame)}, true
 	}
 	if due := s.due(at); mv.kind == world.MoveOffer && (due < 0 || at.end.Held[due].Message != mv.frame) {
@@ -343,11 +417,9 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 	if res.What == world.Blocked || res.Fault != world.NoFault {
 		return c, false
 	}
-	sends, ok := s.match(at.sent, res.Sends)
-	c = node{value: res.Value, end: res.End, read: at.read, sent: at.sent + sends,
-		move: mv, what: res.What, event: s.last.event}
+	sent, ok := s.match(at.sent, res.Sends)
+	c = node{value: res.Value, end: res.End, read: read, sent: sent, move: mv, what: res.What, event: s.last.event}
 	if mv.kind == world.MoveDeliver {
-		c.read++
 		c.event = s.reception(mv.frame)
 	}
 	return c, ok
@@ -378,32 +450,35 @@ func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
 	return world.Give(r, i, e, v, 0, s)
 }
 
-// match compares what a step sends with the side's next frames. After the end of the recording anything
-// can be sent, since the capture ended before.
-func (s *search) match(sent int, list []world.Sent[int]) (n int, ok bool) {
+// match compares what a step sends with the side's next frames, and returns what is explained then. After the end of
+// the recording anything can be sent, since the capture ended before.
+func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
 	if s.shared {
-		return s.matchShared(sent)
+		n, ok := s.matchShared(int(sent[0]))
+		sent[0] += uint32(n)
+		return sent, ok
 	}
 	for i := range list {
 		if list[i].Item.News != world.NoNews {
 			continue
 		}
-		if sent+n == len(s.out) {
+		e := &s.last.effects[list[i].Item.Message]
+		l, k := &s.lanes[e.Message.Channel], &sent[e.Message.Channel]
+		if int(*k) == len(l.out) {
 			continue
 		}
-		f, e := &s.rec.Frames[s.out[sent+n]], &s.last.effects[list[i].Item.Message]
-		if f.Message != e.Message || !slices.Equal(f.Slots, e.Slots) {
-			return 0, false
+		if f := &s.rec.Frames[l.out[*k]]; f.Message != e.Message || !slices.Equal(f.Slots, e.Slots) {
+			return sent, false
 		}
-		n++
+		*k++
 	}
-	return n, true
+	return sent, true
 }
 
 // add keeps a node that is new. It reports false for a machine that has ended while frames still need an
 // explanation, since it sends nothing more.
 func (s *search) add(c node) bool {
-	if s.machine.States[c.value[0]].Final && c.sent < len(s.out) {
+	if s.machine.States[c.value[0]].Final && !s.allSent(&c) {
 		return false
 	}
 	key := s.key(&c)
@@ -434,14 +509,14 @@ func (s *search) rate(i int) {
 // reach measures how much a node explains: first up to where in the recording everything is explained,
 // then how much is explained in all.
 func (s *search) reach(n *node) [2]int {
-	k := len(s.rec.Frames)
-	if n.sent < len(s.out) {
-		k = s.out[n.sent]
+	k, _ := s.next(n)
+	if k < 0 {
+		k = s.unread(n)
 	}
-	if n.read < len(s.in) && n.sent == len(s.out) {
-		k = min(k, s.in[n.read])
+	if k < 0 {
+		k = len(s.rec.Frames)
 	}
-	return [2]int{k, n.read + n.sent}
+	return [2]int{k, n.read.sum() + n.sent.sum()}
 }
 
 // key identifies a node by what can happen after it.
@@ -450,8 +525,10 @@ func (s *search) key(n *node) [16]byte {
 	for _, v := range n.value {
 		b = binary.AppendVarint(b, v)
 	}
-	b = binary.AppendUvarint(b, uint64(n.read))
-	b = binary.AppendUvarint(b, uint64(n.sent))
+	for c := range s.lanes {
+		b = binary.AppendUvarint(b, uint64(n.read[c]))
+		b = binary.AppendUvarint(b, uint64(n.sent[c]))
+	}
 	b = append(b, byte(min(n.silent, 255)))
 	b = binary.AppendUvarint(binary.AppendUvarint(b, n.end.Up), n.end.Waiting)
 	for _, h := range n.end.Held {

@@ -31,13 +31,14 @@ func (s *search) to(e *interp.Effect) int {
 // matchShared compares what the last step sent with the part's next frames. A frame that is not in
 // the capture may be any.
 func (s *search) matchShared(sent int) (n int, ok bool) {
+	l := &s.lanes[0]
 	for i := range s.last.effects {
 		e := &s.last.effects[i]
-		if e.Kind != fsm.Send || sent+n == len(s.out) {
+		if e.Kind != fsm.Send || sent+n == len(l.out) {
 			continue
 		}
-		if !s.missing[sent+n] {
-			f := &s.rec.Frames[s.out[sent+n]]
+		if !l.missing[sent+n] {
+			f := &s.rec.Frames[l.out[sent+n]]
 			if f.Message != e.Message || f.To != s.to(e) || !slices.Equal(f.Slots, e.Slots) {
 				s.furthest = max(s.furthest, sent+n)
 				return 0, false
@@ -50,9 +51,9 @@ func (s *search) matchShared(sent int) (n int, ok bool) {
 
 // now is when what happens next at a node has happened at the latest.
 func (s *search) now(n *node) time.Time {
-	k := len(s.rec.Frames) - 1
-	if n.sent < len(s.out) {
-		k = s.out[n.sent]
+	k, _ := s.next(n)
+	if k < 0 {
+		k = len(s.rec.Frames) - 1
 	}
 	return s.rec.Frames[k].Time
 }
@@ -60,7 +61,7 @@ func (s *search) now(n *node) time.Time {
 // stale reports whether a frame has waited so long that it is to be read before anything else, or to
 // be lost.
 func (s *search) stale(n *node) bool {
-	return s.shared && s.canRead(n) && s.now(n).Sub(s.rec.Frames[s.in[n.read]].Time) > longestQueue
+	return s.shared && s.canRead(n, 0) && s.now(n).Sub(s.rec.Frames[s.coming(n, 0)].Time) > longestQueue
 }
 
 // quiet reports whether a peer may be taken for lost at a node: its last frame is a while ago.
@@ -69,8 +70,8 @@ func (s *search) quiet(n *node, peer int) bool {
 		return false
 	}
 	now := s.now(n)
-	for i := n.read - 1; i >= 0; i-- {
-		f := &s.rec.Frames[s.in[i]]
+	for i := int(n.read[0]) - 1; i >= 0; i-- {
+		f := &s.rec.Frames[s.lanes[0].in[i]]
 		if now.Sub(f.Time) >= leastSilence {
 			return true
 		}

@@ -51,9 +51,6 @@ var ErrOther = errors.New("the record is of another specification")
 // effects, and the bytes of every frame. It returns an error if the record cannot be read or is of
 // another protocol.
 func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
-	if err := p.OneChannel("replay"); err != nil {
-		return nil, err
-	}
 	h := r.Header()
 	m, err := recorded(p, h)
 	if err != nil {
@@ -232,7 +229,7 @@ func (c *checker) name(t uint16) string {
 // the frame.
 func (c *checker) malformed(s *trace.Step) string {
 	c.out.Malformed++
-	if m, _, err := c.codec.decode(s.Frame, c.m.Name); err == nil {
+	if m, _, err := c.codec.decode(s.Channel, s.Frame, c.m.Name); err == nil {
 		return fmt.Sprintf("the record says the frame is malformed, it is a good %s", m.Name)
 	}
 	return ""
@@ -244,7 +241,7 @@ func (c *checker) sameFrame(s *trace.Step, ev interp.Event) string {
 		return "the message has no frame"
 	}
 	c.out.Frames++
-	m, slots, err := c.codec.decode(s.Frame, c.m.Name)
+	m, slots, err := c.codec.decode(s.Channel, s.Frame, c.m.Name)
 	if err != nil {
 		return "the frame cannot be decoded: " + err.Error()
 	}
