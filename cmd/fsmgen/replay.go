@@ -20,6 +20,7 @@ func init() { commands = append(commands, replayCommand) }
 func replayCommand() *cobra.Command {
 	var ports []uint
 	var hosts []string
+	var channels map[string]string
 	var consts map[string]int64
 	var asJSON, steps bool
 	var search replay.Options
@@ -32,6 +33,9 @@ protocol. If not: the longest part that is, the state of the machine there, and 
 A protocol with addresses in its frames is one of a whole network: each host in the capture gets a run of its own over all that it sent
 and heard. Hosts whose first frame already is another program's are environment, and so are all but those that --host names.
 
+Of a protocol with several channels each has a port: --channel events=tcp:7000 --channel places=udp:7001. What the same two hosts say
+to each other over all of them is one conversation, each channel with its own order and losses.
+
 Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound.`,
 		Args: cli.Args(true, "a specification", "a capture or trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -41,6 +45,14 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 					return fmt.Errorf("--port %d is not a port (1 to 65535)", p)
 				}
 				o.Ports = append(o.Ports, uint16(p))
+			}
+			o.Channels = map[string]traffic.Port{}
+			for name, text := range channels {
+				port, err := traffic.ParsePort(text)
+				if err != nil {
+					return fmt.Errorf("--channel %s: %w", name, err)
+				}
+				o.Channels[name] = port
 			}
 			for _, h := range hosts {
 				a, err := netip.ParseAddrPort(h)
@@ -57,6 +69,8 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 	}
 	f := c.Flags()
 	f.UintSliceVar(&ports, "port", nil, "look only at connections with this port (may be repeated)")
+	f.StringToStringVar(&channels, "channel", nil, "where one of several channels is, `NAME=tcp:PORT` or NAME=udp:PORT "+
+		"(once for each)")
 	f.StringSliceVar(&hosts, "host", nil, "explain only this host, `ADDRESS:PORT`, of a broadcast protocol; "+
 		"the others are environment (may be repeated)")
 	f.StringToInt64Var(&consts, "const", nil, "take another value for a constant, `NAME=VALUE`")

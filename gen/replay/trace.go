@@ -276,6 +276,10 @@ func (c *checker) sameSent(got *trace.Effect, want *interp.Effect) string {
 		return ""
 	}
 	c.out.Frames++
+	if got.Channel != want.Message.Channel {
+		return fmt.Sprintf("%s was sent over channel %d, and the specification has it in %d (from 0)", got.Text,
+			got.Channel, want.Message.Channel)
+	}
 	b, err := c.codec.encode(want.Message, want.Slots)
 	if err != nil {
 		return err.Error()

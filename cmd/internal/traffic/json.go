@@ -38,10 +38,11 @@ type (
 		Sides   []jsonSide `json:"sides"`
 	}
 	jsonFault struct {
-		Side   string `json:"side"`
-		Packet int    `json:"packet"`
-		Offset int    `json:"offset"`
-		Reason string `json:"reason"`
+		Side    string `json:"side"`
+		Channel string `json:"channel,omitempty"` // of several
+		Packet  int    `json:"packet"`
+		Offset  int    `json:"offset"`
+		Reason  string `json:"reason"`
 	}
 	jsonSide struct {
 		Side        string     `json:"side"`
@@ -59,7 +60,8 @@ type (
 		Machines    []jsonAt   `json:"machines"`
 	}
 	jsonFrame struct {
-		Index   int    `json:"index"` // in the recording, from 0
+		Index   int    `json:"index"`             // in the recording, from 0
+		Channel string `json:"channel,omitempty"` // of several
 		Packet  int    `json:"packet"`
 		From    string `json:"from"`
 		Message string `json:"message"`
@@ -145,7 +147,8 @@ func connJSON(c *Conn) jsonConn {
 		}
 	}
 	if f := c.Recording.Fault; f != nil {
-		j.Fault = &jsonFault{Side: replay.SideNames[f.From], Packet: f.Packet, Offset: f.Offset, Reason: f.Reason}
+		j.Fault = &jsonFault{Side: replay.SideNames[f.From], Channel: c.name(f.Channel), Packet: f.Packet,
+			Offset: f.Offset, Reason: f.Reason}
 	}
 	for _, s := range c.Sides {
 		if s.External {
@@ -166,6 +169,9 @@ func sideJSON(rec *replay.Recording, s *replay.Side) jsonSide {
 		f := &rec.Frames[s.Frontier]
 		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: rec.Names[f.From],
 			Message: rec.Text(s.Frontier)}
+		if rec.Protocol.Several() {
+			j.Unexplained.Channel = rec.Protocol.Channels()[f.Channel].Name
+		}
 	}
 	for _, a := range s.Machines {
 		j.Machines = append(j.Machines, jsonAt{State: a.State, Machine: a.Machine, Refuses: a.Refuses,

@@ -56,6 +56,10 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 	rec := c.Recording
 	fmt.Fprintf(w, "  %s %s → %s, packets %d to %d, %s, %s\n", c.Proto, c.Client, c.Server, c.First, c.Last,
 		diag.Counted(len(rec.Frames), "frame"), diag.Counted(c.FromClient.Bytes+c.FromServer.Bytes, "byte"))
+	for i, b := range c.Beside {
+		fmt.Fprintf(w, "  %s beside it: %s %s → %s, packets %d to %d, %s\n", c.channels[c.of[i+1]].Name, b.Proto, b.Client,
+			b.Server, b.First, b.Last, diag.Counted(b.FromClient.Bytes+b.FromServer.Bytes, "byte"))
+	}
 	if n := c.FromClient.Repeated + c.FromServer.Repeated; n > 0 {
 		fmt.Fprintf(w, "  sent twice and counted once: %s\n", diag.Counted(n, "packet"))
 	}
@@ -70,8 +74,8 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 		}
 	}
 	if f := rec.Fault; f != nil {
-		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream: %s\n    bytes there: % x\n", f.Packet,
-			f.Offset, replay.SideNames[f.From], f.Reason, f.Bytes)
+		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream%s: %s\n    bytes there: % x\n", f.Packet,
+			f.Offset, replay.SideNames[f.From], c.over(f.Channel), f.Reason, f.Bytes)
 	} else if differs == 0 {
 		fmt.Fprintf(w, "  every frame decodes, and encodes to the same bytes\n")
 	} else {
@@ -123,8 +127,8 @@ func deviationText(w io.Writer, c *Conn, s *replay.Side, machines bool) {
 	rec := c.Recording
 	if s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
-		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s: %s\n", f.Packet,
-			offset(rec, f.Time), replay.SideNames[f.From], rec.Text(s.Frontier))
+		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s%s: %s\n", f.Packet,
+			offset(rec, f.Time), replay.SideNames[f.From], c.over(f.Channel), rec.Text(s.Frontier))
 	}
 	machinesText(w, "the "+replay.SideNames[s.Side], s, machines)
 }

@@ -27,6 +27,8 @@ import (
 type Options struct {
 	// Ports keeps only connections with one of these ports; empty: all.
 	Ports []uint16
+	// Channels says where each of several channels is, by name.
+	Channels map[string]Port
 	// Hosts are those to explain in captures of broadcast protocols; empty: all that are of the
 	// protocol.
 	Hosts []netip.AddrPort
@@ -60,6 +62,27 @@ type Conn struct {
 	*capture.Conn
 	Recording *replay.Recording
 	Sides     []*replay.Side
+	// Beside are the conversations of the other channels of a protocol with several.
+	Beside []*capture.Conn
+
+	channels []model.Channel
+	of       []int // the channels of Conn and Beside
+}
+
+// name is the name of a channel; empty if there is one.
+func (c *Conn) name(channel int) string {
+	if len(c.channels) < 2 {
+		return ""
+	}
+	return c.channels[channel].Name
+}
+
+// over says over which channel something went, with a blank before it; empty if there is one.
+func (c *Conn) over(channel int) string {
+	if name := c.name(channel); name != "" {
+		return " over " + name
+	}
+	return ""
 }
 
 // Accepted reports whether everything in the file is a run of the protocol.
@@ -134,7 +157,11 @@ func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o O
 	if bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n\ufeff"), []byte("{")) {
 		return r, r.trace(p, b)
 	}
-	c, err := capture.Read(b, capture.Options{Ports: o.Ports})
+	at, err := o.channels(p)
+	if err != nil {
+		return nil, err
+	}
+	c, err := capture.Read(b, capture.Options{Ports: at.among(o.Ports)})
 	if err != nil {
 		var limit *capture.LimitError
 		if c.Packets == 0 || errors.As(err, &limit) {
@@ -144,12 +171,15 @@ func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o O
 	}
 	r.Capture = c
 	if replay.Broadcast(p) {
+		if err := p.OneChannel("replay of a network"); err != nil {
+			return nil, err
+		}
 		return r, r.network(ctx, p, c, o)
 	}
 	if len(o.Hosts) > 0 {
 		return nil, fmt.Errorf("--host is for protocols with addresses in their frames; %s has none", p.Name)
 	}
-	return r, r.capture(ctx, p, c, o)
+	return r, r.capture(ctx, p, c, o, at)
 }
 
 // orRecord names what else is read, where a file is neither.
@@ -176,31 +206,14 @@ func (r *Report) trace(p *model.Protocol, b *bufio.Reader) error {
 	return nil
 }
 
-func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capture, o Options) error {
-	chunks := make([][]replay.Chunk, len(c.Conns))
-	for _, e := range c.Events {
-		k := replay.Chunk{Time: e.Time, Packet: e.Packet, Data: e.Data}
-		if !e.FromClient {
-			k.From = 1
-		}
-		switch e.Kind {
-		case capture.Open:
-			continue
-		case capture.Close:
-			k.Kind = replay.Close
-		case capture.Reset:
-			k.Kind = replay.Reset
-		case capture.Gap:
-			k.Kind = replay.Gap
-		}
-		chunks[e.Conn] = append(chunks[e.Conn], k)
+func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capture, o Options, at places) error {
+	talks, err := at.talks(p, c)
+	if err != nil {
+		return fmt.Errorf("%s: %w", r.File, err)
 	}
-	for i := range c.Conns {
-		if len(chunks[i]) == 0 {
-			continue
-		}
-		rec := replay.Split(p, chunks[i], c.Conns[i].Proto == "udp")
-		conn := &Conn{Conn: &c.Conns[i], Recording: rec}
+	for _, g := range talks {
+		rec := replay.Split(p, g.chunks, g.datagrams...)
+		conn := &Conn{Conn: g.conns[0], Recording: rec, Beside: g.conns[1:], channels: p.Channels(), of: g.of}
 		for side := range 2 {
 			if m := replay.Outside(rec, side); m != nil {
 				conn.Sides = append(conn.Sides, &replay.Side{Side: side, Role: m.Name, External: true, Accepted: true})
@@ -216,7 +229,7 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 	}
 	if len(r.Conns) == 0 {
 		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File,
-			ports(o.Ports), skipped(c))
+			ports(at.among(o.Ports)), skipped(c))
 	}
 	return nil
 }
