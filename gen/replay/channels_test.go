@@ -117,7 +117,8 @@ func TestFaultOfChannel(t *testing.T) {
 	}{{0, "\x02\x01", false}, {1, "\x00\x01", false}, {0, "\x00\x01", true}, {1, "\x02\x01", true}} {
 		rec := Split(p, []Chunk{{Packet: 1, Data: []byte("\x02\x01")}, {Packet: 2, Channel: tt.channel,
 			Data: []byte(tt.data)}}, false, true)
-		if got := rec.Fault != nil; got != tt.fault || got && (rec.Fault.Channel != tt.channel || len(rec.Frames) != 1) {
+		got := rec.Fault != nil
+		if got != tt.fault || got && (rec.Fault.Channel != tt.channel || len(rec.Frames) != 1) {
 			t.Errorf("% x over channel %d: %+v", tt.data, tt.channel, rec.Fault)
 		}
 	}

@@ -171,8 +171,8 @@ func beside(p *model.Protocol, list []*talk, c *capture.Conn, channel int, turne
 	name, news := p.Channels()[channel].Name, p.Channels()[p.News()].Name
 	switch {
 	case len(found) == 0:
-		return nil, fmt.Errorf("the channel %s, %s → %s, packets %d to %d, belongs to no connection of the channel %s in "+
-			"the capture", name, client, server, c.First, c.Last, news)
+		return nil, fmt.Errorf("the channel %s, %s → %s, packets %d to %d, belongs to no connection of the "+
+			"channel %s in the capture", name, client, server, c.First, c.Last, news)
 	case len(found) > 1:
 		return nil, fmt.Errorf("nothing says to which of %d connections of the channel %s the channel %s, %s → %s, "+
 			"packets %d to %d, belongs; cut the capture so that it has one of them", len(found), news, name, client,

@@ -222,7 +222,8 @@ func TestWhereChannels(t *testing.T) {
 		{map[string]Port{"events": {"tcp", 1}, "places": {"udp", 1}, "x": {"udp", 2}}, nil, `has no channel "x"`},
 		{nil, []uint16{7}, "instead of --port"},
 	} {
-		_, err := Read(t.Context(), p, "game", strings.NewReader("no capture"), Options{Channels: tt.at, Ports: tt.ports})
+		o := Options{Channels: tt.at, Ports: tt.ports}
+		_, err := Read(t.Context(), p, "game", strings.NewReader("no capture"), o)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, not %q", tt.at, err, tt.want)
 		}
