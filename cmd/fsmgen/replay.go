@@ -69,8 +69,8 @@ Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read.
 	}
 	f := c.Flags()
 	f.UintSliceVar(&ports, "port", nil, "look only at connections with this port (may be repeated)")
-	f.StringToStringVar(&channels, "channel", nil, "where one of several channels is, `NAME=tcp:PORT` or NAME=udp:PORT "+
-		"(once for each)")
+	f.StringToStringVar(&channels, "channel", nil, "where one of several channels is, `NAME=tcp:PORT` or "+
+		"NAME=udp:PORT (once for each)")
 	f.StringSliceVar(&hosts, "host", nil, "explain only this host, `ADDRESS:PORT`, of a broadcast protocol; "+
 		"the others are environment (may be repeated)")
 	f.StringToInt64Var(&consts, "const", nil, "take another value for a constant, `NAME=VALUE`")

@@ -67,8 +67,8 @@ func (o Options) channels(p *model.Protocol) (at places, err error) {
 		}
 	}
 	if len(lack) > 0 {
-		return nil, fmt.Errorf("%s has several channels, and nothing says where in the capture they are; add %s", p.Name,
-			strings.Join(lack, " "))
+		return nil, fmt.Errorf("%s has several channels, and nothing says where in the capture they are; add %s",
+			p.Name, strings.Join(lack, " "))
 	}
 	return at, nil
 }
@@ -150,8 +150,8 @@ func (at places) channel(c *capture.Conn) (channel int, turned bool) {
 	return k, k >= 0
 }
 
-// beside finds the talk that a conversation of another channel belongs to: that of the same two hosts, and of several the
-// one that went on meanwhile.
+// beside finds the talk that a conversation of another channel belongs to: that of the same two hosts, and of several
+// the one that went on meanwhile.
 func beside(p *model.Protocol, list []*talk, c *capture.Conn, channel int, turned bool) (*talk, error) {
 	client, server := ends(c, turned)
 	same := func(g *talk) bool {

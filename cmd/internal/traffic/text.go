@@ -57,8 +57,8 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 	fmt.Fprintf(w, "  %s %s → %s, packets %d to %d, %s, %s\n", c.Proto, c.Client, c.Server, c.First, c.Last,
 		diag.Counted(len(rec.Frames), "frame"), diag.Counted(c.FromClient.Bytes+c.FromServer.Bytes, "byte"))
 	for i, b := range c.Beside {
-		fmt.Fprintf(w, "  %s beside it: %s %s → %s, packets %d to %d, %s\n", c.name(c.of[i+1]), b.Proto, b.Client, b.Server,
-			 b.First, b.Last, diag.Counted(b.FromClient.Bytes+b.FromServer.Bytes, "byte"))
+		fmt.Fprintf(w, "  %s beside it: %s %s → %s, packets %d to %d, %s\n", c.name(c.of[i+1]), b.Proto, b.Client,
+			b.Server, b.First, b.Last, diag.Counted(b.FromClient.Bytes+b.FromServer.Bytes, "byte"))
 	}
 	if n := c.FromClient.Repeated + c.FromServer.Repeated; n > 0 {
 		fmt.Fprintf(w, "  sent twice and counted once: %s\n", diag.Counted(n, "packet"))
