@@ -32,6 +32,9 @@ func (s *Resolver) listOf(n *syntax.List, base model.ExprBase, want *model.Type,
 	ok := each(func(x syntax.Node) bool {
 		if elem == nil {
 			first := s.Expr(x, nil)
+			if first != nil && first.Type() == nil {
+				s.Errorf("FSM024", x.Pos(), "none needs a place that says of what")
+			}
 			if first == nil || first.Type() == nil {
 				return false
 			}
