@@ -433,9 +433,9 @@ checks:
 `)
 	p := c.player(t, 0)
 	for seed := range uint64(50) {
-		for _, v := range p.Play(seed, DefaultSteps) {
-			if v.Claim != model.Unencodable || !strings.Contains(v.Why, "field a is set") {
-				t.Fatalf("seed %d: %+v", seed, v)
+		if found := p.Play(seed, DefaultSteps); len(found) > 0 {
+			if v := found[0]; v.Claim != model.Unencodable || !strings.Contains(v.Why, "field a is set") {
+				t.Errorf("seed %d: %+v", seed, v)
 			}
 			return
 		}
