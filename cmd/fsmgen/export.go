@@ -38,6 +38,7 @@ type exportFlags struct {
 	set            map[string]string
 	role           string
 	transport      string
+	channel        string
 	port           int
 }
 
@@ -85,6 +86,7 @@ func exportCommand() *cobra.Command {
 		"for mermaid: the `role` to draw (default: the only one); for wireshark: that of the port")
 	f.StringVar(&o.transport, "transport", "",
 		"for wireshark: `tcp or udp` (default: udp if messages may be lost or overtake each other, else tcp)")
+	f.StringVar(&o.channel, "channel", "", "for wireshark: the `name` of the channel, of a protocol with several")
 	f.IntVar(&o.port, "port", 0, "for wireshark: the `number` of the port")
 	f.StringVarP(&o.out, "out", "o", "", "the `file` to write (default: standard output)")
 	return c
@@ -209,7 +211,8 @@ func exportWireshark(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	text, err := dissect.Wireshark(p, dissect.Options{Transport: o.transport, Port: o.port, Server: o.role})
+	text, err := dissect.Wireshark(p, dissect.Options{Transport: o.transport, Port: o.port, Server: o.role,
+		Channel: o.channel})
 	if err != nil {
 		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
 	}

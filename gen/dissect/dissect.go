@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -27,15 +28,17 @@ type Options struct {
 	// Server is the role that the port belongs to. It is needed where messages are told apart by who
 	// sends them; without it a frame is the first message that it can be.
 	Server string
+	// Channel is the name of the channel, of a protocol with several: each has a dissector of its own.
+	Channel string
 }
 
 // Wireshark writes the dissector. It fails where the format has something that the engine cannot
 // take apart, or frames have no length in a stream.
 func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
-	if err := p.OneChannel("a dissector"); err != nil {
+	p, err := overChannel(model.WithDefaultWire(p), o.Channel)
+	if err != nil {
 		return nil, err
 	}
-	p = model.WithDefaultWire(p)
 	if o.Transport == "" {
 		o.Transport = "tcp"
 		if !p.Channel.Ordered || p.Channel.Lossy || !framed(p.Wire) {
@@ -63,6 +66,29 @@ func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
 		return nil, w.err
 	}
 	return append([]byte(w.String()+"\n"), engine...), nil
+}
+
+// overChannel returns the protocol as a channel of several has it, with a name of its own.
+func overChannel(p *model.Protocol, channel string) (*model.Protocol, error) {
+	var names []string
+	for k, ch := range p.Channels() {
+		names = append(names, ch.Name)
+		if p.Several() && ch.Name == channel {
+			view := *p.Over(k)
+			view.Name += "_" + strings.ToLower(channel)
+			return &view, nil
+		}
+	}
+	switch {
+	case p.Several() && channel == "":
+		return nil, fmt.Errorf("%s has several channels, %s, and a dissector is of one: say which (--channel), once for "+
+			"each", p.Name, diag.And(names))
+	case p.Several():
+		return nil, fmt.Errorf("%s has no channel %q; it has %s", p.Name, channel, diag.And(names))
+	case channel != "":
+		return nil, fmt.Errorf("%s has one channel, without a name", p.Name)
+	}
+	return p, nil
 }
 
 // framed reports whether a frame's end can be told from its bytes.

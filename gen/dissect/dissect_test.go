@@ -75,3 +75,25 @@ func TestRefused(t *testing.T) {
 		t.Errorf("rows were taken, or refused without their place: %v", err)
 	}
 }
+
+// TestChannel: each of several channels has a dissector of its own, with its messages and its wire.
+func TestChannel(t *testing.T) {
+	p := load(t, withLength+"\nchannels: {state: {order: fifo}, Beside: {lossy: true, wire: {header: [type: u8], max: 9}}}",
+		"{id: 1, fields: {n: N}, wire: [n: u8], channel: Beside}")
+	for channel, want := range map[string]string{
+		"Beside": `transport = "udp", port = 7`, "state": `name = "little_state"`,
+		"": "say which (--channel)", "x": `has no channel "x"; it has state and Beside`,
+	} {
+		out, err := Wireshark(p, Options{Port: 7, Channel: channel})
+		text := string(out)
+		if err != nil {
+			text = err.Error()
+		}
+		if !strings.Contains(text, want) || channel == "state" && strings.Contains(text, `name = "GO"`) {
+			t.Errorf("%s: no %q in %.200s", channel, want, text)
+		}
+	}
+	if _, err := Wireshark(load(t, withLength, plain), Options{Port: 7, Channel: "x"}); err == nil {
+		t.Error("a channel of a protocol with one was taken")
+	}
+}

@@ -4,11 +4,16 @@ import (
 	"bytes"
 	"net"
 	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/dissect"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/conform/sample/gne"
 	"github.com/parley-go/parley/runtime/driver"
@@ -200,6 +205,7 @@ func TestTwoChannels(t *testing.T) {
 			}
 		}
 	}
+	dissectBoth(t, g, p)
 	// The frame of a record is read in its channel.
 	wrong := strings.Replace(g.record.String(), `"channel":1`, `"channel":0`, 1)
 	if text, r := read([]byte(wrong), Options{}); r.Accepted() || wrong == g.record.String() {
@@ -227,5 +233,44 @@ func TestWhereChannels(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, not %q", tt.at, err, tt.want)
 		}
+	}
+}
+
+// dissectBoth has tshark take the capture apart, with a dissector for each channel.
+func dissectBoth(t *testing.T, g *gneGame, p *model.Protocol) {
+	t.Helper()
+	tshark, err := exec.LookPath("tshark")
+	if err != nil {
+		t.Log("no tshark: the dissectors are not tried")
+		return
+	}
+	dir := t.TempDir()
+	args := []string{"-r", filepath.Join(dir, "game.pcapng"), "-T", "fields", "-e", "gne_events.text",
+		"-e", "gne_places.text"}
+	files := map[string][]byte{"game.pcapng": g.capture.Bytes()}
+	for name, at := range g.at {
+		script, err := dissect.Wireshark(p, dissect.Options{Transport: at.Proto, Port: int(at.Port), Channel: name})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files[name+".lua"] = script
+		args = append(args, "-X", "lua_script:"+filepath.Join(dir, name+".lua"))
+	}
+	for name, b := range files {
+		if err := os.WriteFile(filepath.Join(dir, name), b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	out, err := exec.Command(tshark, args...).CombinedOutput()
+	want := []string{"ENTER", "ENTERED", "PLACE{frame: 1, place: 7}", "PLACE{frame: 2, place: 8}",
+		"PLACE{frame: 1, place: 9}", "EXIT"}
+	var got []string
+	for _, line := range strings.Split(string(out), "\n") {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "Running as") {
+			got = append(got, line)
+		}
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("tshark reads %q (%v)\n%s", got, err, out)
 	}
 }
