@@ -78,8 +78,8 @@ func TestRefused(t *testing.T) {
 
 // TestChannel: each of several channels has a dissector of its own, with its messages and its wire.
 func TestChannel(t *testing.T) {
-	p := load(t, withLength+"\nchannels: {state: {order: fifo}, Beside: {lossy: true, wire: {header: [type: u8], max: 9}}}",
-		"{id: 1, fields: {n: N}, wire: [n: u8], channel: Beside}")
+	p := load(t, withLength+"\nchannels: {state: {order: fifo}, Beside: {lossy: true, wire: {header: [type: u8], "+
+		"max: 9}}}", "{id: 1, fields: {n: N}, wire: [n: u8], channel: Beside}")
 	for channel, want := range map[string]string{
 		"Beside": `transport = "udp", port = 7`, "state": `name = "little_state"`,
 		"": "say which (--channel)", "x": `has no channel "x"; it has state and Beside`,
