@@ -81,8 +81,8 @@ func overChannel(p *model.Protocol, channel string) (*model.Protocol, error) {
 	}
 	switch {
 	case p.Several() && channel == "":
-		return nil, fmt.Errorf("%s has several channels, %s, and a dissector is of one: say which (--channel), once for "+
-			"each", p.Name, diag.And(names))
+		return nil, fmt.Errorf("%s has several channels, %s, and a dissector is of one: say which (--channel), "+
+			"once for each", p.Name, diag.And(names))
 	case p.Several():
 		return nil, fmt.Errorf("%s has no channel %q; it has %s", p.Name, channel, diag.And(names))
 	case channel != "":
