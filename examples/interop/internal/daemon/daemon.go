@@ -119,16 +119,18 @@ func Port(t testing.TB) string {
 	return ""
 }
 
-// Bound reports as an error that nobody has bound a UDP port of 127.0.0.1 yet. It does not try the port, or
-// the program could not bind it at that moment.
+// Bound reports as an error that nobody has bound a port of 127.0.0.1 yet, in UDP or TCP. It does not try the
+// port, or the program could not bind it at that moment, or would serve us.
 func Bound(port string) error {
 	n, err := strconv.Atoi(port)
 	if err != nil {
 		return err
 	}
-	table, err := os.ReadFile("/proc/net/udp")
-	if err != nil || bytes.Contains(table, fmt.Appendf(nil, " 0100007F:%04X ", n)) {
-		return nil // where there is no such file, the client asks again
+	for _, table := range []string{"/proc/net/udp", "/proc/net/tcp"} {
+		b, err := os.ReadFile(table)
+		if err != nil || bytes.Contains(b, fmt.Appendf(nil, ": 0100007F:%04X ", n)) {
+			return nil // where there is no such file, the client asks again
+		}
 	}
 	return errors.New("nobody has bound the port")
 }
