@@ -187,7 +187,7 @@ func TestDeadIsNeverRead(t *testing.T) {
 		a, l := s.sameWithoutDead(t, most)
 		all, left = all+a, left+l
 	})
-	if left == 0 || left >= all {
+	if left == 0 || race.Long() && left >= all { // a small sample may have no dead variable
 		t.Errorf("%d of %d configurations are left in all checks of the specifications", left, all)
 	}
 	all, left = 0, 0

@@ -208,7 +208,8 @@ func TestGo(t *testing.T) {
 func TestOpenSSL(t *testing.T) {
 	openssl := daemon.Path(t, "openssl")
 	cert, key := certificate(t)
-	asking12 := slices.Concat(server12[:3], []string{"CERTIFICATE_REQUEST"}, server12[3:], []string{"NEW_SESSION_TICKET"})
+	asking12 := slices.Concat(server12[:3], []string{"CERTIFICATE_REQUEST"}, server12[3:],
+		[]string{"NEW_SESSION_TICKET"})
 	for _, x := range []struct {
 		server, client string
 		want           [2][]string

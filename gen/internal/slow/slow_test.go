@@ -352,7 +352,11 @@ func (d *drawer) kind(t *model.Type, depth int) model.Expr {
 				return e
 			}
 		}
-		return &model.Some{ExprBase: d.base(t), X: d.expr(t.Elem, depth-1)}
+		x := d.expr(t.Elem, depth-1)
+		if t.Elem.Kind == model.KindList || t.Elem.Kind == model.KindArray {
+			t = &model.Type{Kind: model.KindOptional, Elem: types.Common(t.Elem, x.Type())}
+		}
+		return &model.Some{ExprBase: d.base(t), X: x}
 	case model.KindRecord:
 		r := &model.RecordLit{ExprBase: d.base(t)}
 		for _, f := range t.Fields {
