@@ -90,7 +90,8 @@ func TestInside(t *testing.T) {
 		t.Fatalf("%v, %v; the server has %q", first, err, held())
 	}
 	// The server sends answers about an address in use to that address.
-	if out, err := exec.Command("ip", "addr", "add", first.IP.String()+"/24", "dev", "c0").CombinedOutput(); err != nil {
+	add := exec.Command("ip", "addr", "add", first.IP.String()+"/24", "dev", "c0")
+	if out, err := add.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	if again, err := c.Renew(t.Context()); err != nil || again != first {
