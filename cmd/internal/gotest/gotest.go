@@ -138,7 +138,8 @@ func head(src Source, used []*golang.API, o Options, tests string) string {
 			fmt.Fprintf(&b, "%s %q\n", api.Package(), path)
 		}
 	}
-	if strings.Contains(tests, "fsm.Result") || strings.Contains(tests, "fsm.Took") {
+	if strings.Contains(tests, "fsm.Result") || strings.Contains(tests, "fsm.Took") ||
+		strings.Contains(tests, "fsm.Peer") {
 		b.WriteString("\"github.com/parley-go/parley/runtime/fsm\"\n")
 	}
 	b.WriteString("\"github.com/parley-go/parley/runtime/fsmtest\"\n)\n")
