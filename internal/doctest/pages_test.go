@@ -67,7 +67,7 @@ func TestPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin, c := t.TempDir(), &checkout{root: root, dir: t.TempDir(), files: map[string]fs.FileInfo{}}
-	built := false
+	done := false
 	for _, page := range append([]string{filepath.Join(root, "README.md")}, pages...) {
 		data, err := os.ReadFile(page)
 		if err != nil {
@@ -77,9 +77,9 @@ func TestPages(t *testing.T) {
 		if err != nil {
 			t.Errorf("%s: %v", page, err)
 		}
-		if !built && slices.ContainsFunc(blocks, Block.Runs) {
+		if !done && slices.ContainsFunc(blocks, Block.Runs) {
 			build(t, bin)
-			built = true
+			done = true
 		}
 		t.Run(filepath.Base(page), func(t *testing.T) { runPage(t, blocks, bin, c) })
 	}
@@ -118,13 +118,15 @@ func TestNamedPages(t *testing.T) {
 	}
 }
 
-// build makes the commands once; `go run ./cmd/x` in a page then calls x.
+// build makes the commands and an example once; `go run ./cmd/x` in a page then calls x. In the checkout everything
+// would be compiled anew, since it is another folder.
 func build(t *testing.T, bin string) {
 	t.Helper()
-	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin+string(filepath.Separator), "./cmd/...")
+	cmd := exec.Command("go", "build", "-ldflags=-s -w", "-o", bin+string(filepath.Separator), "./cmd/...",
+		"./examples/startup")
 	cmd.Dir = root
 	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go build ./cmd/...: %v\n%s", err, out)
+		t.Fatalf("go build: %v\n%s", err, out)
 	}
 }
 
@@ -176,13 +178,16 @@ func runPage(t *testing.T, blocks []Block, bin string, c *checkout) {
 	}
 }
 
+// built is what build has made.
+var built = strings.NewReplacer("go run ./cmd/", "", "go run ./examples/startup", "startup")
+
 // runCommand returns all that a command prints, and as `go run` does a last
 // line with the exit code if that is not 0.
 func runCommand(t *testing.T, dir, bin string, c Command) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, "sh", "-c", strings.ReplaceAll(c.Text, "go run ./cmd/", ""))
+	cmd := exec.CommandContext(ctx, "sh", "-c", built.Replace(c.Text))
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "GOGC=400", "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	var out bytes.Buffer
@@ -207,6 +212,9 @@ type checkout struct {
 	// files are those that were copied, with what they look like untouched.
 	files map[string]fs.FileInfo
 }
+
+// unseen are folders that no page needs, a third of all files.
+var unseen = regexp.MustCompile(`^(gen|proptest)/(.*/)?testdata$|^proptest/conform/sample$`)
 
 // mend makes the checkout what the repository is: it copies what is missing or was written to, and
 // removes what is new.
@@ -248,7 +256,7 @@ func (c *checkout) mend() error {
 		}
 		name, _ := filepath.Rel(c.root, path)
 		switch {
-		case d.IsDir() && (name == ".git" || name == "bin"):
+		case d.IsDir() && (name == ".git" || name == "bin" || unseen.MatchString(filepath.ToSlash(name))):
 			return filepath.SkipDir
 		case d.IsDir():
 			return os.MkdirAll(filepath.Join(c.dir, name), 0o755)

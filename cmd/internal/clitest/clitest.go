@@ -6,8 +6,8 @@
 //	exits CODE COMMAND [ARGS…]
 //
 // runs a command that must end with exactly this exit code. Each script starts
-// in a folder of its own that has its files and a copy of the repository's
-// specifications in specs. The variable BIN is the folder of the command under
+// in a folder of its own that has its files and, if it mentions specs, a copy of the repository's
+// specifications there. The variable BIN is the folder of the command under
 // test: a script that sets PATH to it has no other programs. REPOSITORY is the folder of the
 // repository, for modules of scripts that use it. The condition [long] holds where tests have all the
 // time they want. Start from [Run].
@@ -17,9 +17,11 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -71,13 +73,42 @@ func Run(t *testing.T, root string) {
 			for i, v := range goEnv() {
 				env.Setenv(goVars[i], v)
 			}
-			if _, err := os.Stat(specs); err != nil {
-				return nil
+			script, err := os.ReadFile(filepath.Join("testdata", "script",
+				strings.TrimPrefix(filepath.Base(env.WorkDir), "script-")+".txtar"))
+			if err != nil || !strings.Contains(string(script), "specs") {
+				return err // copying takes longer than most scripts
 			}
-			return os.CopyFS(filepath.Join(env.WorkDir, "specs"), os.DirFS(specs))
+			return copySpecs(filepath.Join(env.WorkDir, "specs"), specs, string(script))
 		},
 	})
 }
+
+// copySpecs copies all specifications, which extend each other, and the other files of the folders that a
+// script names; of all if it names the whole.
+func copySpecs(to, from, script string) error {
+	whole := wholeSpecs.MatchString(script)
+	return filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name, _ := filepath.Rel(from, path)
+		if d.IsDir() {
+			return os.MkdirAll(filepath.Join(to, name), 0o755)
+		}
+		folder, _, _ := strings.Cut(filepath.ToSlash(name), "/")
+		if !whole && filepath.Ext(name) != ".yaml" && !strings.Contains(script, "specs/"+folder) {
+			return nil
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(filepath.Join(to, name), text, 0o644)
+	})
+}
+
+// wholeSpecs finds the whole folder in a script, or a pattern below it.
+var wholeSpecs = regexp.MustCompile(`specs(/?[\s'"*\[]|/?$)`)
 
 // goVars are where Go keeps what it has built and fetched: scripts that call it use the same.
 var goVars = []string{"GOCACHE", "GOMODCACHE"}
