@@ -180,7 +180,7 @@ func TestDeadIsNeverRead(t *testing.T) {
 	race.Skip(t)
 	all, left := 0, 0
 	forEachCheck(t, func(t *testing.T, s *System) {
-		most := uint64(race.Draws(150, 4000))
+		most := uint64(race.Draws(100, 4000))
 		if s.Check.HasHostile() && !race.Long() {
 			most = 50 // whoever sends anything takes a thousand steps in each of them
 		}

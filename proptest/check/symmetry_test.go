@@ -157,7 +157,7 @@ func agrees(t *testing.T, s *System, most uint64) map[string]uint64 {
 // check that is not too large.
 func TestReducedAgrees(t *testing.T) {
 	race.Skip(t)
-	most := uint64(race.Draws(1200, 9000))
+	most := uint64(race.Draws(800, 9000))
 	if os.Getenv("PARLEY_BIG") != "" {
 		most = 1 << 22
 	}

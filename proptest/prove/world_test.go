@@ -165,7 +165,7 @@ func walk(s *stage.Stage, cert *certify.Certificate, r *rand.Rand, steps int) (
 // A set from which one configuration is taken that the walk passes is left.
 func TestWorldStaysInside(t *testing.T) {
 	sets, steps, faults, holes := 0, 0, 0, 0
-	for seed := range uint64(race.Draws(24, 600)) {
+	for seed := range uint64(race.Draws(16, 600)) {
 		text := timedSpec(rand.New(rand.NewPCG(seed, 3)), besideOf(seed))
 		load := func(name string) (*model.Protocol, error) {
 			files := fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}
