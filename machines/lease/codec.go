@@ -14,9 +14,6 @@ const maxFrame = 10600
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
 func FrameSize(b []byte) (int, error) {
-	if len(b) < 0 {
-		return 0, nil
-	}
 	_, total, e := readHeader(b)
 	if e.Problem != 0 {
 		return 0, e
@@ -51,9 +48,6 @@ func DecodeMessage(b []byte, m *Message) error {
 }
 
 func decode(b []byte, m *Message) wire.Error {
-	if len(b) < 0 {
-		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 0}
-	}
 	kind, total, e := readHeader(b)
 	if e.Problem != 0 {
 		return e
@@ -195,6 +189,7 @@ func decodeMessage(b []byte, m *MessageMessage2) wire.Error {
 			}
 		}
 	}
+	_ = at
 	return wire.Error{}
 }
 

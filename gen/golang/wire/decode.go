@@ -73,6 +73,10 @@ func (g *Codec) decodeBody(m *model.Message, n types.MessageNames) {
 	} else if !w.Surplus {
 		d.t.P("if len(b) > $1 {\nreturn $2\n}", d.at, d.err("", d.at, "Trailing",
 			gotree.X("int64(len(b) - $1)", d.at), nil))
+	} else if n := len(m.Layout); n > 0 {
+		if last, ok := m.Layout[n-1].(*model.WireEach); ok && last.Until != nil {
+			d.t.P("_ = $1", d.at) // nobody looks behind the list
+		}
 	}
 	more := d.shorten(n.Decode)
 	d.t.Add(gotree.Returns(done))

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -241,9 +242,7 @@ func DecodeMessage(b []byte, m *Message) error {
 		to[0].Name = gotree.Used(rest.List, "to")
 	}
 	g.add(gotree.F(`func $1(_ $6, b []byte, m *Message) wire.Error {
-	if len(b) < $2 {
-		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: $2}
-	}
+	$2
 	$4
 	if e.Problem != 0 {
 		return e
@@ -261,7 +260,8 @@ func DecodeMessage(b []byte, m *Message) error {
 	}
 	$3
 	return e
-}`, name, w.HeaderLen, rest.List, gotree.S(head), incomplete, to))
+}`, name, g.tooShort("wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: "+strconv.Itoa(w.HeaderLen)+"}"), rest.List,
+		gotree.S(head), incomplete, to))
 }
 
 // cleared composes the clearing of a message before it is decoded. Beside the message of its kind nothing is set

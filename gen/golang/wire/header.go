@@ -8,6 +8,14 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
+// tooShort leaves a function that reads b where b is shorter than the header, if there is one.
+func (g *Codec) tooShort(returned string) []gotree.Stmt {
+	if g.P.Wire.HeaderLen == 0 {
+		return nil
+	}
+	return gotree.S(fmt.Sprintf("if len(b) < %d {\nreturn %s\n}", g.P.Wire.HeaderLen, returned))
+}
+
 // frameHead composes the reading of the header.
 func (g *Codec) frameHead() {
 	w := g.P.Wire
@@ -18,15 +26,13 @@ func (g *Codec) frameHead() {
 	g.add(gotree.F(`// FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
 func FrameSize(b []byte) (int, error) {
-	if len(b) < $1 {
-		return 0, nil
-	}
+	$1
 	$2
 	if e.Problem != 0 {
 		return 0, e
 	}
 	return total, nil
-}`, w.HeaderLen, gotree.S(read)))
+}`, g.tooShort("0, nil"), gotree.S(read)))
 	h := &headReader{g: g, at: gotree.Int(0), length: gotree.X("int64(len(b))"), lengthAt: gotree.Int(0)}
 	for _, item := range w.Header {
 		h.item(item)
