@@ -260,8 +260,8 @@ func DecodeMessage(b []byte, m *Message) error {
 	}
 	$3
 	return e
-}`, name, g.tooShort("wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: "+strconv.Itoa(w.HeaderLen)+"}"), rest.List,
-		gotree.S(head), incomplete, to))
+}`, name, g.tooShort("wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: "+strconv.Itoa(w.HeaderLen)+"}"),
+		rest.List, gotree.S(head), incomplete, to))
 }
 
 // cleared composes the clearing of a message before it is decoded. Beside the message of its kind nothing is set

@@ -120,29 +120,28 @@ func (d *layout) messageName() gotree.Expr {
 
 // element composes the decoding of an element of a list. It reports whether that is a call.
 func (d *layout) element(items []model.WireItem, t *model.Type, one gotree.Expr, field string) bool {
-	elem := d.g.Typ(t.Elem, "")
-	if t.Elem.Kind == model.KindRecord && (manyOf(items) || d.g.often(t.Elem)) {
-		f := d.composed(elem, func(f *layout) { f.decode(items, gotree.X("e"), elem.Fields, field+".") })
-		if f != nil && (manyOf(items) || gotree.Lines(f.t.List) >= longElement) {
-			d.t.Add(&gotree.Braces{Body: d.decoder(f, elem.Name, "an element of "+field, gotree.X("&$1", one))})
-			return true
-		}
-	}
-	d.decode(items, d.row(t, one), elem.Fields, field+".")
-	return false
+	return d.calls(items, t, one, field, (*layout).decode, d.decoder)
 }
 
 // putElement composes the encoding of an element. It reports whether that is a call.
 func (e *layout) putElement(items []model.WireItem, t *model.Type, one gotree.Expr, field string) bool {
-	elem := e.g.Typ(t.Elem, "")
-	if t.Elem.Kind == model.KindRecord && (manyOf(items) || e.g.often(t.Elem)) {
-		f := e.composed(elem, func(f *layout) { f.encode(items, gotree.X("e"), elem.Fields, field+".") })
-		if f != nil && (manyOf(items) || gotree.Lines(f.t.List) >= longElement) {
-			e.t.Add(&gotree.Braces{Body: e.encoder(f, elem.Name, "an element of "+field, gotree.X("&$1", one))})
+	return e.calls(items, t, one, field, (*layout).encode, e.encoder)
+}
+
+// calls composes an element: as a call of a function that messages share, which it reports, if the element
+// has a union of many kinds or is long and stands in several lists; else its statements.
+func (d *layout) calls(items []model.WireItem, t *model.Type, one gotree.Expr, field string,
+	compose func(f *layout, items []model.WireItem, of gotree.Expr, names []string, prefix string),
+	call func(f *layout, name, doc string, one gotree.Expr) []gotree.Stmt) bool {
+	elem, many := d.g.Typ(t.Elem, ""), manyOf(items)
+	if t.Elem.Kind == model.KindRecord && (many || d.g.often(t.Elem)) {
+		f := d.composed(elem, func(f *layout) { compose(f, items, gotree.X("e"), elem.Fields, field+".") })
+		if f != nil && (many || gotree.Lines(f.t.List) >= longElement) {
+			d.t.Add(&gotree.Braces{Body: call(f, elem.Name, "an element of "+field, gotree.X("&$1", one))})
 			return true
 		}
 	}
-	e.encode(items, e.row(t, one), elem.Fields, field+".")
+	compose(d, items, d.row(t, one), elem.Fields, field+".")
 	return false
 }
 
