@@ -2,7 +2,9 @@ package race
 
 import (
 	"flag"
+	"os"
 	"runtime/debug"
+	"strings"
 	"testing"
 )
 
@@ -26,9 +28,10 @@ func Main(m *testing.M) int {
 	return m.Run()
 }
 
-// unlessSaid sets a flag, if the tests have it and the command line does not set it.
+// unlessSaid sets a flag, if the tests have it and neither the command line nor the environment sets it.
 func unlessSaid(name, value string) {
-	said := flag.Lookup(name) == nil
+	_, said := os.LookupEnv(strings.ToUpper(strings.ReplaceAll(name, ".", "_")))
+	said = said || flag.Lookup(name) == nil
 	flag.Visit(func(f *flag.Flag) { said = said || f.Name == name })
 	if !said {
 		_ = flag.Set(name, value)

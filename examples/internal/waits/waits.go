@@ -11,10 +11,8 @@ import (
 // processors there are, unless the command line says how many.
 func Main(m *testing.M) int {
 	flag.Parse()
-	said := false
-	flag.Visit(func(f *flag.Flag) { said = said || f.Name == "test.parallel" })
-	if !said {
-		_ = flag.Set("test.parallel", "8")
+	if f := flag.Lookup("test.parallel"); f.Value.String() == f.DefValue {
+		_ = f.Value.Set("8")
 	}
 	return m.Run()
 }
