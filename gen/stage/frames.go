@@ -158,9 +158,7 @@ func leaves(t *model.Type, v []int64, visit func(t *model.Type, v *int64)) {
 	switch t.Kind {
 	case model.KindBytes, model.KindOpaque:
 		visit(t, &v[0])
-	case model.KindOptional:
-		elems(int(v[0]), v[1:])
-	case model.KindList:
+	case model.KindOptional, model.KindList: // whether it is there, or how many are
 		elems(int(v[0]), v[1:])
 	case model.KindArray:
 		elems(int(t.Index.Count()), v)
