@@ -83,7 +83,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.UintVar(&s.socket, "socket", peer.Socket, "tunnel, ipx: `number` of the IPX socket")
 	f.StringVar(&s.serve, "serve", "", "be an IPX server on this `address` instead of a peer")
 	f.UintVar(&s.universe, "universe", uint(universe().Value), "`number` of the universe, 0 to 255: peers of others "+
-		"are not heard; original peers have 1")
+		"are not heard; original peers begin in 1")
 	f.DurationVar(&s.place.Silence, "silence", peer.Silence, "after how long without a packet a player is given up")
 	f.DurationVar(&s.cfg.Tick, "tick", 500*time.Millisecond, "time between two packets to each player")
 	f.DurationVar(&s.cfg.Again, "again", 0, "try again so long after a refusal or when nobody answers; 0: do not")

@@ -203,8 +203,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeConnect(b []byte, m *ConnectMessage) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "CONNECT", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "CONNECT", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	if v := b[26]; v != 254 {
 		return wire.Error{Message: "CONNECT", Offset: 26, Problem: wire.Mismatch, Value: int64(v), Limit: 254}
@@ -272,7 +272,7 @@ func decodeAsk(b []byte, at int, e *Ask, message string) (int, wire.Error) {
 }
 
 func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 254)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, 254)
 	dst = append(dst, make([]byte, 17)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
 		e := &m.Asks.Items[i]
@@ -299,8 +299,8 @@ func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error
 }
 
 func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "CONNECT_REPLY", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "CONNECT_REPLY", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	if b[26] > 7 {
 		return wire.Error{Message: "CONNECT_REPLY", Field: "from", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 7}
@@ -416,7 +416,7 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 }
 
 func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	{
 		n := 0
 		for i := range m.Players {
@@ -504,8 +504,8 @@ func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, 
 }
 
 func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "DISCONNECT", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "DISCONNECT", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	if v := b[26]; v != 254 {
 		m.Slot.Present = true
@@ -541,7 +541,7 @@ func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
 }
 
 func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0)
 	if m.Slot.Present {
 		dst = append(dst, byte(m.Slot.Value))
 	} else {
@@ -572,8 +572,8 @@ func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire
 }
 
 func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "SLOT_REQUEST", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "SLOT_REQUEST", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	if v := b[26]; v != 254 {
 		m.Slot.Present = true
@@ -625,7 +625,7 @@ func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
 }
 
 func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0)
 	if m.Slot.Present {
 		dst = append(dst, byte(m.Slot.Value))
 	} else {
@@ -657,8 +657,8 @@ func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wi
 }
 
 func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "SUBDUE_SLAVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "SUBDUE_SLAVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	if v := b[26]; v != 254 {
 		return wire.Error{Message: "SUBDUE_SLAVE", Offset: 26, Problem: wire.Mismatch, Value: int64(v), Limit: 254}
@@ -689,7 +689,7 @@ func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
 }
 
 func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, 254)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, 254)
 	dst = append(dst, make([]byte, 17)...)
 	if m.Epoch.Founder.Present {
 		if m.Epoch.Founder.Value < -1 || m.Epoch.Founder.Value > 254 {
@@ -714,47 +714,47 @@ func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wi
 }
 
 func decodeJoin(b []byte) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "JOIN", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "JOIN", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	return wire.Error{}
 }
 
 func encodeJoin(dst []byte, _ int) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
 	return dst, wire.Error{}
 }
 
 func decodeUnjoin(b []byte) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "UNJOIN", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "UNJOIN", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	return wire.Error{}
 }
 
 func encodeUnjoin(dst []byte, _ int) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
 	return dst, wire.Error{}
 }
 
 func decodeGameState(b []byte) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "GAME_STATE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "GAME_STATE", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	return wire.Error{}
 }
 
 func encodeGameState(dst []byte, _ int) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
 	return dst, wire.Error{}
 }
 
 func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "NODE_ALIVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "NODE_ALIVE", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	if b[26] > 7 {
 		return wire.Error{Message: "NODE_ALIVE", Field: "slot", Offset: 26, Problem: wire.Range, Value: int64(b[26]), Limit: 7}
@@ -805,7 +805,7 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 }
 
 func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0, 0, byte(m.Slot))
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(m.Slot))
 	dst = append(dst, make([]byte, 17)...)
 	if m.Epoch.Founder.Present {
 		if m.Epoch.Founder.Value < -1 || m.Epoch.Founder.Value > 254 {
@@ -835,14 +835,14 @@ func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.E
 }
 
 func decodePing(b []byte) wire.Error {
-	if v := b[24]; v != 0 {
-		return wire.Error{Message: "PING", Offset: 24, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[24]; v != 1 {
+		return wire.Error{Message: "PING", Offset: 24, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
 	return wire.Error{}
 }
 
 func encodePing(dst []byte, _ int) ([]byte, wire.Error) {
-	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
+	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
 	return dst, wire.Error{}
 }
@@ -906,6 +906,6 @@ var Shape = wire.Shape{
 		},
 	},
 	Constants: []wire.Constant{
-		{Name: "universe", Number: wire.Number{At: 24, Bits: 8, Little: true}, Value: 0},
+		{Name: "universe", Number: wire.Number{At: 24, Bits: 8, Little: true}, Value: 1},
 	},
 }

@@ -22,7 +22,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "24c68be75a2cc084bdd9703b95ca4c9fee7816d32619b816fb08b265af5fbee7"
+const hash = "a6dfc5fddf0dd0fb5137622ddd8ba404ccededd78e41f6b697fd0fd15948f961"
 
 // The constants of the specification that its machines use.
 const (

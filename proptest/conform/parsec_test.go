@@ -20,7 +20,7 @@ func packet(command, players, from, to byte, events []byte, at map[int]string) [
 	b := make([]byte, 140, 1400)
 	copy(b, "PP2\x00")
 	b[5], b[7] = 0x01, 4
-	b[16], b[25], b[26], b[27] = command, players, from, to
+	b[16], b[24], b[25], b[26], b[27] = command, 1, players, from, to
 	b = append(append(b, events...), 0, 0, 0, 0)
 	for i, s := range at {
 		x, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
@@ -143,7 +143,7 @@ func TestParsecOthers(t *testing.T) {
 	for why, b := range map[string][]byte{
 		"another version":  packet(8, 0, 1, 0, nil, map[int]string{7: "03"}),
 		"encrypted":        packet(8, 0, 1, 0, nil, map[int]string{4: "00 f1"}),
-		"another universe": packet(8, 0, 1, 0, nil, map[int]string{24: "01"}),
+		"another universe": packet(8, 0, 1, 0, nil, map[int]string{24: "02"}),
 		"a ninth request":  packet(0, 0, 0xfe, 0, queue(9), nil),
 		"too short":        packet(8, 0, 1, 0, nil, nil)[:143],
 	} {

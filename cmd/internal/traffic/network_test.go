@@ -367,7 +367,7 @@ func TestWrongCaptures(t *testing.T) {
 		want     string
 	}{
 		{"other universe", whole, Options{}, map[string]int64{"universe": 5}, false,
-			"its universe is 0, not 5; --const universe=0 looks at those"},
+			"its universe is 1, not 5; --const universe=1 looks at those"},
 		{"other port", whole, Options{Ports: []uint16{99}}, nil, false, "no UDP datagram over IPv4 in it on port 99"},
 		{"no such host", whole, nowhere, nil, false,
 			"10.0.0.1:6581 sends no frame of startup in it; those who do are 10.1.2.3:6581, 10.2.3.4:6581"},

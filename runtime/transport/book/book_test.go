@@ -76,6 +76,7 @@ func node(a netip.AddrPort) []byte {
 func connect(nodes ...netip.AddrPort) []byte {
 	b := make([]byte, 532)
 	copy(b, "PP2\x00\x00\x01\x00\x04")
+	b[24] = 1 // the universe
 	b[26], b[140], b[526] = 0xfe, 0x0b, byte(len(nodes))
 	for i, a := range nodes {
 		copy(b[140+258+16*i:], node(a))
