@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
@@ -35,17 +36,14 @@ func build(m *model.Machine, o Options) *diagram {
 	}
 	for _, s := range m.States {
 		b := stateBox(s, byState[s], o)
-		if !o.flat {
-			b.in = d.frame(s.In)
-		} else if s.In != nil {
-			b.name += " (in " + s.In.Name + ")"
-		}
+		b.in = d.frame(s.In)
 		d.boxes = append(d.boxes, b)
-		d.edges = append(d.edges, d.stateEdges(s.Index, own(byState[s], s, o), o)...)
+		d.edges = append(d.edges, d.stateEdges(s.Index, own(byState[s], s), o)...)
 	}
 	for _, fr := range d.frames {
 		d.inside(m, fr, o)
 	}
+	d.fromNotes(m, f.common, o)
 	for _, g := range f.common {
 		d.notes = append(d.notes, commonNote(m, g, o))
 	}
@@ -61,6 +59,7 @@ func build(m *model.Machine, o Options) *diagram {
 	}
 	if !o.NoLegend {
 		d.legend = legend(m)
+		d.hint = d.hints()
 	}
 	return d
 }
@@ -85,8 +84,37 @@ func (d *diagram) frame(c *model.Composite) *frame {
 	return f
 }
 
-// inside adds what a composite state does: rows for what leaves the machine where it is, and edges that
-// begin at its frame.
+// fromNotes draws how the states are reached to which only a note leads: from a box for the states of the
+// note. Without it they would stand there as if nothing led to them.
+func (d *diagram) fromNotes(m *model.Machine, groups []commonGroup, o Options) {
+	lone := d.lone()
+	for _, g := range groups {
+		var branches []*model.Transition
+		for _, h := range g.handlers {
+			for _, t := range h.Branches {
+				if t.To != nil && slices.Contains(lone, t.To.Index) {
+					branches = append(branches, t)
+				}
+			}
+		}
+		if len(branches) == 0 {
+			continue
+		}
+		text := statesText(m, g.states)
+		d.boxes = append(d.boxes, box{name: "in several states", some: true, tip: text})
+		b := &d.boxes[len(d.boxes)-1]
+		if rest := strings.TrimPrefix(text, "in every state"); rest != text {
+			b.name, text = "in every state", strings.TrimSpace(rest)
+		} else {
+			text = strings.TrimPrefix(text, "in ")
+		}
+		b.rows = namesLines("", strings.Fields(text), o)
+		d.edges = append(d.edges, d.stateEdges(len(d.boxes)-1, branches, o)...)
+	}
+}
+
+// inside adds what a composite state does: rows for what leaves the machine where it is or inside, and edges
+// that begin at its frame.
 func (d *diagram) inside(m *model.Machine, f *frame, o Options) {
 	acts := Options{Detail: max(o.Detail, Effects), flat: true}
 	if list := effects(f.of.Entry, acts); len(list) > 0 {
@@ -96,7 +124,7 @@ func (d *diagram) inside(m *model.Machine, f *frame, o Options) {
 		f.rows = append(f.rows, entryLines("exit /", list, o)...)
 	}
 	seen := map[diag.Span]bool{}
-	var moving, staying []*model.Transition
+	var moving, back, staying []*model.Transition
 	var ignored, deferred []string
 	for _, t := range m.Transitions {
 		if t.By != f.of || seen[t.Span] || t.Resumes != nil && t.To != t.Resumes.States[0] {
@@ -108,13 +136,15 @@ func (d *diagram) inside(m *model.Machine, f *frame, o Options) {
 			ignored = append(ignored, t.Event.Name)
 		case t.Mode == model.Defer:
 			deferred = append(deferred, t.Event.Name)
-		case t.To != nil:
-			moving = append(moving, t)
-		default:
+		case t.To == nil:
 			staying = append(staying, t)
+		case within(t.To, f.of):
+			back = append(back, t)
+		default:
+			moving = append(moving, t)
 		}
 	}
-	for _, l := range labels(staying, o, false) {
+	for _, l := range append(labels(staying, o, false), labels(back, o, true)...) {
 		f.rows = append(f.rows, l.lines(o)...)
 	}
 	f.rows = append(f.rows, namesLines("ignores", ignored, o)...)
@@ -126,13 +156,23 @@ func (d *diagram) inside(m *model.Machine, f *frame, o Options) {
 	d.edges = append(d.edges, edges...)
 }
 
+// within reports whether a composite state is around s.
+func within(s *model.State, c *model.Composite) bool {
+	for in := s.In; in != nil; in = in.In {
+		if in == c {
+			return true
+		}
+	}
+	return false
+}
+
 // own lists the branches that lead from a state elsewhere and are drawn there. What the states around it
 // say is drawn at their frames. Of branches that resume a state one is drawn.
-func own(handlers []*model.Handler, s *model.State, o Options) (list []*model.Transition) {
+func own(handlers []*model.Handler, s *model.State) (list []*model.Transition) {
 	for _, h := range handlers {
 		for _, t := range h.Branches {
 			drawn := t.By == nil && (t.Resumes == nil || t.To == t.Resumes.States[0])
-			if t.To != nil && t.To != s && (o.flat || drawn) {
+			if t.To != nil && t.To != s && drawn {
 				list = append(list, t)
 			}
 		}
@@ -161,18 +201,19 @@ func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
 
 // stateBox shows what happens while a state lasts.
 func stateBox(s *model.State, handlers []*model.Handler, o Options) box {
+	o.Width += o.Width / 2 // a box is wider than what stands beside a line
 	b := box{name: s.Name, final: s.Final, tip: stateTip(s)}
 	if list := effects(s.Entry, Options{Detail: max(o.Detail, Effects)}); len(list) > 0 {
 		b.rows = append(b.rows, entryLines("entry /", list, o)...)
 	}
-	if list := effects(s.Exit, Options{Detail: max(o.Detail, Effects)}); len(list) > 0 && !o.flat {
+	if list := effects(s.Exit, Options{Detail: max(o.Detail, Effects)}); len(list) > 0 {
 		b.rows = append(b.rows, entryLines("exit /", list, o)...)
 	}
 	var inside []*model.Transition
 	var ignored, deferred []string
 	for _, h := range handlers {
 		switch {
-		case h.Branches[0].By != nil && !o.flat: // drawn at the frame
+		case h.Branches[0].By != nil: // drawn at the frame
 		case h.Mode == model.Ignore:
 			ignored = append(ignored, h.Event.Name)
 		case h.Mode == model.Defer:
@@ -181,7 +222,7 @@ func stateBox(s *model.State, handlers []*model.Handler, o Options) box {
 			for _, t := range h.Branches {
 				begins := t.Event.Kind == model.EventStart && t.To == nil &&
 					len(effects(t.Body, Options{Detail: Assignments})) == 0 // only actions
-				if (t.To == nil || t.To == s) && (t.By == nil || o.flat) && (!begins || o.flat) {
+				if (t.To == nil || t.To == s) && t.By == nil && !begins {
 					inside = append(inside, t)
 				}
 			}
@@ -228,9 +269,11 @@ func namesLines(head string, names []string, o Options) []line {
 		return nil
 	}
 	w := wrapper{width: o.Width}
-	w.add(head, faint)
+	if head != "" {
+		w.add(head, faint)
+	}
 	for i, n := range names {
-		if i+1 < len(names) {
+		if head != "" && i+1 < len(names) {
 			n += ","
 		}
 		w.add(n, faint)
@@ -248,8 +291,9 @@ func (d *diagram) stateEdges(from int, branches []*model.Transition, o Options) 
 	var order []target
 	for _, t := range branches {
 		to := target{to: t.To}
-		if t.Resumes != nil && !o.flat {
+		if t.Resumes != nil {
 			to.in = d.frame(t.Resumes)
+			to.in.history = true
 		}
 		if targets[to] == nil {
 			order = append(order, to)
@@ -342,6 +386,21 @@ func legend(m *model.Machine) []tone {
 	return list
 }
 
+// hints explains the words in a picture that are not the author's.
+func (d *diagram) hints() string {
+	says := func(rows []line) bool {
+		return slices.ContainsFunc(rows, func(l line) bool { return strings.Contains(l.text(), maybe) })
+	}
+	found := slices.ContainsFunc(d.boxes, func(b box) bool { return says(b.rows) }) ||
+		slices.ContainsFunc(d.edges, func(e edge) bool { return says(e.lines) }) ||
+		slices.ContainsFunc(d.notes, func(n note) bool { return says(n.rows) }) ||
+		slices.ContainsFunc(d.frames, func(f *frame) bool { return says(f.rows) })
+	if !found {
+		return ""
+	}
+	return "maybe: under conditions that --full shows"
+}
+
 // columns divides notes into two columns of about the same height if there
 // are many of them.
 func columns(notes []note) [][]note {
@@ -378,7 +437,7 @@ func (d *diagram) lone() []int {
 	}
 	var list []int
 	for i, r := range reached {
-		if !r {
+		if !r && !d.boxes[i].some && d.boxes[i].in == nil {
 			list = append(list, i)
 		}
 	}

@@ -32,6 +32,7 @@ func DOT(m *model.Machine, o Options) string {
 	w.f("\tsubgraph cluster_machine {\n\t\tpencolor=none; labelloc=t; labeljust=l; tooltip=\" \";\n"+
 		"\t\tlabel=<%s>;\n", titleHTML(d))
 	if d.initial >= 0 {
+		w.f("\t\t{ rank=source; start; }\n")
 		w.f("\t\tstart [shape=circle, style=filled, fillcolor=\"#222222\", label=\"\", width=0.14, " +
 			"height=0.14, tooltip=\"start\"];\n")
 	}
@@ -39,6 +40,10 @@ func DOT(m *model.Machine, o Options) string {
 		w.f("\t\tsubgraph cluster_%d {\n\t\tpencolor=\"#8a93a3\"; style=rounded; labelloc=t; "+
 			"labeljust=l; tooltip=%s;\n\t\tlabel=<<B>%s</B>%s>;\n", f.number, quote(f.tip), escape(f.name),
 			br+linesHTML(f.rows))
+		if f.history {
+			w.f("\t\th%d [shape=circle, label=\"%s\", fontsize=9, width=0.26, height=0.26, fixedsize=true, "+
+				"tooltip=%s];\n", f.number, historyMark, quote(historyTip(f)))
+		}
 	}, func(i int, b box) {
 		w.f("\t\ts%d [label=<%s>, tooltip=%s];\n", i, boxHTML(b), quote(b.tip))
 	}, func() { w.f("\t\t}\n") })
@@ -58,15 +63,21 @@ func DOT(m *model.Machine, o Options) string {
 		if e.out != nil {
 			ends += fmt.Sprintf(", ltail=cluster_%d", e.out.number)
 		}
+		to := fmt.Sprint("s", e.to)
 		if e.in != nil {
-			ends += fmt.Sprintf(", lhead=cluster_%d, headlabel=\"H\", arrowhead=normalodot", e.in.number)
+			to = fmt.Sprint("h", e.in.number)
 		}
-		w.f("\t\ts%d -> s%d [color=%q, label=<%s>, tooltip=%s, labeltooltip=%s%s];\n",
-			e.from, e.to, colours[e.tone], rowsHTML(e.lines, 0), tip, tip, ends)
+		w.f("\t\ts%d -> %s [color=%q, label=<%s>, tooltip=%s, labeltooltip=%s%s];\n",
+			e.from, to, colours[e.tone], rowsHTML(e.lines, 0), tip, tip, ends)
 	}
 	w.f("\t}\n}\n")
 	return w.b.String()
 }
+
+// historyMark is UML's sign of deep history.
+const historyMark = "H*"
+
+func historyTip(f *frame) string { return f.name + ", in the state in which it was left" }
 
 type dotWriter struct{ b strings.Builder }
 
@@ -93,6 +104,9 @@ func (w *dotWriter) footer(d *diagram) string {
 				b.WriteString(" &#160;&#160; ")
 			}
 			b.WriteString(coloured("● "+toneNames[t], t))
+		}
+		if d.hint != "" {
+			b.WriteString(" &#160;&#160; " + coloured(d.hint, faint))
 		}
 		b.WriteString(`</TD></TR>`)
 	}
@@ -131,9 +145,13 @@ func boxHTML(b box) string {
 	if len(b.rows) == 0 {
 		border = "0"
 	}
+	dashes := ""
+	if b.some {
+		dashes = ",DASHED"
+	}
 	var s strings.Builder
 	s.WriteString(
-		`<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" STYLE="ROUNDED" COLOR="#444444" BGCOLOR="#f6f8fb">`)
+		`<TABLE BORDER="1" CELLBORDER="0" CELLSPACING="0" CELLPADDING="4" STYLE="ROUNDED` + dashes + `" COLOR="#444444" BGCOLOR="#f6f8fb">`)
 	fmt.Fprintf(&s, `<TR><TD BORDER="%s" SIDES="B" COLOR="#c8ccd4"><B>%s</B></TD></TR>`, border, escape(b.name))
 	if len(b.rows) > 0 {
 		s.WriteString(`<TR><TD ALIGN="LEFT" BALIGN="LEFT"><FONT POINT-SIZE="9">` + linesHTML(b.rows) +

@@ -21,14 +21,14 @@ type commonGroup struct {
 	handlers []*model.Handler // one example each
 }
 
-// fold finds handlers that states share: those that one line under `common`
-// gave to several states, and equal ones in at least four and more than half
-// of the states.
+// fold finds handlers that states share: equal ones in at least four and more than half of the states, and
+// those that one line under `common` gave to several states and that lead nowhere. One that leads elsewhere
+// is an edge that the picture lacks, so there have to be many.
 func fold(m *model.Machine, o Options) folded {
 	var f folded
 	shared := map[*model.Handler]bool{}
 	if !o.Unfold {
-		f.common = groups(m, o, shared)
+		f.common = groups(m, shared)
 	}
 	for _, s := range m.States {
 		for _, h := range s.Handlers {
@@ -47,14 +47,14 @@ type family struct {
 	oneLine  bool // all come from the same place in the specification
 }
 
-func groups(m *model.Machine, o Options, shared map[*model.Handler]bool) []commonGroup {
+func groups(m *model.Machine, shared map[*model.Handler]bool) []commonGroup {
 	var list []commonGroup
 	for _, fam := range families(m) {
-		if fam.handlers[0].Branches[0].By != nil && !o.flat {
+		if fam.handlers[0].Branches[0].By != nil {
 			continue // it is drawn at the frame
 		}
 		often := len(fam.states) >= 4 && 2*len(fam.states) > len(m.States) && fam.handlers[0].Mode != model.Ignore
-		if !often && !(fam.oneLine && len(fam.states) >= 2) {
+		if !often && (!fam.oneLine || len(fam.states) < 2 || fam.moves()) {
 			continue
 		}
 		for _, h := range fam.handlers {
@@ -96,6 +96,18 @@ func families(m *model.Machine) []*family {
 		}
 	}
 	return list
+}
+
+// moves reports whether the event leads to another state.
+func (f *family) moves() bool {
+	for _, h := range f.handlers {
+		for _, t := range h.Branches {
+			if t.To != nil && t.To != t.From {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 func samePlace(a, b diag.Span) bool { return a.File == b.File && a.Start == b.Start }

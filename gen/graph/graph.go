@@ -43,7 +43,7 @@ type Options struct {
 	Channels []Channel
 	// Width is the number of characters after which a label is broken; 0 means 38.
 	Width int
-	flat  bool // without frames: each state shows what the states around it say
+	flat  bool // with entry and exit actions where they happen, not at the state that has them
 }
 
 // Channel is one of several channels, with the names of the messages that go over it.
@@ -157,6 +157,7 @@ type box struct {
 	name  string
 	in    *frame // nil if no state is around it
 	final bool
+	some  bool // stands for the states of a note, not for one
 	rows  []line
 	tip   string
 }
@@ -167,13 +168,14 @@ type frame struct {
 	in        *frame
 	rows      []line
 	number    int
+	history   bool // an edge resumes it, and leads to its history mark
 	of        *model.Composite
 }
 
 // edge is all transitions from one state to another.
 type edge struct {
 	from, to int    // indices of boxes
-	out, in  *frame // the edge begins or ends at the frame instead
+	out, in  *frame // the edge begins at the frame instead, or ends at its history mark
 	lines    []line
 	tone     tone // plain if the lines differ
 	tip      string
@@ -194,4 +196,5 @@ type diagram struct {
 	edges     []edge
 	notes     []note
 	legend    []tone // tones that occur, in order
+	hint      string // explains a word
 }

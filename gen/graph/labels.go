@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -32,6 +33,9 @@ func labels(branches []*model.Transition, o Options, targets bool) []label {
 		}
 		if targets && t.To != nil { // the note stands for many states
 			l.target, l.again = t.To.Name, false
+			if t.Resumes != nil {
+				l.target = t.Resumes.Name + " (history)"
+			}
 		}
 		l.tips = []string{tip(t)}
 		key := fmt.Sprintf("%d|%s|%q|%s|%v", eventTone(t.Event.Kind), l.when, l.effects, l.target, l.again)
@@ -87,7 +91,7 @@ func allEffects(body []model.Stmt) []string { return effects(body, Options{Detai
 // guardText is a branch's guard. A branch without one behind others that have
 // one is their else.
 func guardText(t *model.Transition, o Options) string {
-	if t.Resumes != nil && !o.flat {
+	if t.Resumes != nil {
 		return ""
 	}
 	if t.When != nil {
@@ -99,11 +103,12 @@ func guardText(t *model.Transition, o Options) string {
 	return ""
 }
 
+// guardWidth is the length from which guards are cut. Few are: a guard that is cut says something else.
 func guardWidth(o Options) int {
 	if o.Detail == Everything {
 		return 1 << 16
 	}
-	return 44
+	return 140
 }
 
 // effects lists what statements do, as far as o shows it.
@@ -112,11 +117,72 @@ func effects(body []model.Stmt, o Options) []string {
 		return nil
 	}
 	var list []string
-	for _, s := range body {
-		if calls := s.Base().Calls; !o.flat && o.Detail != Everything && len(calls) > 0 && calls[0].Action {
-			continue // the state says it, or its frame
+	for len(body) > 0 {
+		calls := body[0].Base().Calls
+		if len(calls) == 0 || o.Detail == Everything {
+			list = append(list, effect(body[0], o)...)
+			body = body[1:]
+			continue
 		}
+		n := 1
+		for n < len(body) && len(body[n].Base().Calls) > 0 && body[n].Base().Calls[0] == calls[0] {
+			n++
+		}
+		if !calls[0].Action || o.flat { // else the state says it, or its frame
+			list = append(list, routine(calls[0], body[:n], o)...)
+		}
+		body = body[n:]
+	}
+	return list
+}
+
+// written is how many effects of a routine are written out. Of more its name stands there, with what it sends.
+const written = 3
+
+// routine lists what a call of a routine does.
+func routine(call *model.RoutineCall, body []model.Stmt, o Options) []string {
+	var list []string
+	for _, s := range body {
 		list = append(list, effect(s, o)...)
+	}
+	if len(list) <= written || call.Action {
+		return list
+	}
+	text := "do " + call.Name
+	if heads := heads(body, nil); len(heads) > 0 {
+		text += " (" + strings.Join(heads, ", ") + ")"
+	}
+	return []string{text}
+}
+
+// heads adds what leaves the machine in statements, each once: what is sent, without fields and guards.
+func heads(body []model.Stmt, list []string) []string {
+	for _, s := range body {
+		text := ""
+		switch s := s.(type) {
+		case *model.Set:
+			continue
+		case *model.If:
+			list = heads(s.Else, heads(s.Then, list))
+			continue
+		case *model.Each:
+			if s.As != nil {
+				list = heads([]model.Stmt{s.As}, list)
+			} else {
+				list = heads(s.Body, list)
+			}
+			continue
+		case *model.Send:
+			text = "send " + s.Message.Name
+		default:
+			text = strings.Join(effect(s, Options{Detail: Effects}), " ")
+			if i := strings.IndexAny(text, "[{,"); i > 0 {
+				text = text[:i]
+			}
+		}
+		if !slices.Contains(list, text) {
+			list = append(list, text)
+		}
 	}
 	return list
 }
@@ -126,7 +192,7 @@ func effect(s model.Stmt, o Options) []string {
 		if o.Detail == Everything {
 			return text
 		}
-		return shorten(text, 30)
+		return shorten(text, 60)
 	}
 	switch s := s.(type) {
 	case *model.Set:
@@ -141,12 +207,12 @@ func effect(s model.Stmt, o Options) []string {
 	case *model.Run:
 		return []string{"run " + short(model.RunString(s))}
 	case *model.If:
-		return conditional(s, o)
+		return perhaps(s, conditional(s, o), o)
 	case *model.Each:
 		if s.As != nil {
 			return effect(s.As, o)
 		}
-		return prefixed("for each "+s.Local.Name+": ", effects(s.Body, o))
+		return perhaps(s, prefixed("for each "+s.Local.Name+": ", effects(s.Body, o)), o)
 	case *model.Refuse:
 		return []string{"refuse"}
 	}
@@ -169,7 +235,10 @@ func sendText(s *model.Send, o Options) string {
 	if o.Detail == Everything {
 		return text + to
 	}
-	return shorten(text, 30) + shorten(to, 30)
+	if len(s.Fields) > 0 && utf8.RuneCountInString(text) > 48 {
+		text = s.Message.Name + "{…}"
+	}
+	return text + shorten(to, 60)
 }
 
 func conditional(s *model.If, o Options) []string {
@@ -180,6 +249,17 @@ func conditional(s *model.If, o Options) []string {
 		head = "unless " + cond + ": "
 	}
 	return append(list, prefixed(head, effects(s.Else, o))...)
+}
+
+// maybe stands before what is done under conditions that are too long to be read in a picture.
+const maybe = "maybe "
+
+// perhaps is the list, or, of larger machines, what it does without its conditions if these are long.
+func perhaps(s model.Stmt, list []string, o Options) []string {
+	if o.Detail != Effects || utf8.RuneCountInString(strings.Join(list, ", ")) <= 60 || len(list) == 0 {
+		return list
+	}
+	return []string{maybe + strings.Join(heads([]model.Stmt{s}, nil), ", ")}
 }
 
 func prefixed(head string, list []string) []string {
@@ -245,6 +325,10 @@ const indent = "   "
 
 func (w *wrapper) add(text string, t tone) {
 	n := utf8.RuneCountInString(text)
+	if n > w.width && strings.Contains(text, " ") {
+		w.words(text, t)
+		return
+	}
 	switch {
 	case w.used == 0:
 	case w.used+1+n > w.width:
@@ -256,6 +340,36 @@ func (w *wrapper) add(text string, t tone) {
 	}
 	w.cur = append(w.cur, piece{text, t})
 	w.used += n
+}
+
+// words adds a text that is longer than a line, broken between words.
+func (w *wrapper) words(text string, t tone) {
+	deeper := ""
+	for text != "" {
+		n := w.width
+		if len(w.lines) > 0 || w.used > 0 {
+			n -= len(indent) + len(deeper)
+		}
+		part := text
+		if utf8.RuneCountInString(text) > n {
+			part = string([]rune(text)[:n+1])
+			if i := strings.LastIndexByte(part, ' '); i > 0 {
+				part = part[:i]
+			} else if i := strings.IndexByte(text, ' '); i > 0 {
+				part = text[:i]
+			} else {
+				part = text
+			}
+		}
+		text = strings.TrimPrefix(text[len(part):], " ")
+		first := w.used == 0 && len(w.lines) == 0
+		w.flush()
+		if !first {
+			part = indent + deeper + part
+		}
+		w.cur, w.used = []piece{{part, t}}, utf8.RuneCountInString(part)
+		deeper = "  "
+	}
 }
 
 func (w *wrapper) flush() {

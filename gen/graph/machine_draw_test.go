@@ -90,8 +90,8 @@ func TestFold(t *testing.T) {
 
 // TestNoteNamesTarget: a common goto says where, also if one of the states is there already.
 func TestNoteNamesTarget(t *testing.T) {
-	k := newSketch("n", "a", "b", "c")
-	k.common([]string{"a", "b", "c"}, "RESET", "", "a")
+	k := newSketch("n", "a", "b", "c", "d")
+	k.common([]string{"a", "b", "c", "d"}, "RESET", "", "a")
 	d := build(k.m, Options{})
 	if len(d.notes) != 1 || d.notes[0].rows[0].text() != "RESET → a" {
 		t.Errorf("notes: %+v, want RESET → a", d.notes)

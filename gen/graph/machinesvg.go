@@ -17,12 +17,13 @@ const (
 	boxPad    = 10.0
 	margin    = 18.0
 	startSize = 10.0
+
+	historySize = 24.0
 )
 
 // SVG draws m without the help of other programs, with the same content and
 // colours as [DOT].
 func SVG(m *model.Machine, o Options) string {
-	o.flat = true
 	d := build(m, o)
 	g := layOut(d)
 	top := margin + 24.0
@@ -38,6 +39,9 @@ func SVG(m *model.Machine, o Options) string {
 		width = max(width, textWidth(doc, 11))
 	}
 	w.f(`<g transform="translate(%s %s)">`+"\n", num(margin), num(top))
+	for i := range g.Nodes {
+		drawFrame(w, d, g, i)
+	}
 	for i, e := range g.Edges {
 		switch {
 		case i < len(d.edges):
@@ -75,6 +79,10 @@ func SVG(m *model.Machine, o Options) string {
 		w.text(x, y+12, "start", colours[t], ` font-size="11"`, "● "+toneNames[t])
 		x += textWidth("● "+toneNames[t], rowSize) + 14
 	}
+	if d.hint != "" {
+		w.text(x, y+12, "start", colours[faint], ` font-size="11"`, d.hint)
+		x += textWidth(d.hint, rowSize)
+	}
 	return w.document(max(width, x)+2*margin, y+26, d.name)
 }
 
@@ -86,6 +94,12 @@ func layOut(d *diagram) *layered.Graph {
 		g.Nodes = append(g.Nodes, layered.Node{W: startSize, H: startSize})
 	}
 	first := len(g.Nodes)
+	around := func(f *frame) int { // what Node.In wants
+		if f == nil {
+			return 0
+		}
+		return first + len(d.boxes) + f.number + 1
+	}
 	for _, b := range d.boxes {
 		w := max(boldWidth(b.name, nameSize)+2*boxPad, rowsWidth(b.rows)+2*boxPad, 60)
 		h := nameStep + 4
@@ -95,10 +109,29 @@ func layOut(d *diagram) *layered.Graph {
 		if b.final {
 			w, h = w+8, h+8
 		}
-		g.Nodes = append(g.Nodes, layered.Node{W: w, H: h})
+		g.Nodes = append(g.Nodes, layered.Node{W: w, H: h, In: around(b.in)})
+	}
+	for _, f := range d.frames {
+		g.Nodes = append(g.Nodes, layered.Node{In: around(f.in),
+			HeadW: max(boldWidth(f.name, nameSize), rowsWidth(f.rows)) + 4,
+			HeadH: nameStep + float64(len(f.rows))*rowStep})
+	}
+	history := map[*frame]int{}
+	for _, f := range d.frames {
+		if f.history {
+			history[f] = len(g.Nodes)
+			g.Nodes = append(g.Nodes, layered.Node{W: historySize, H: historySize, In: around(f)})
+		}
 	}
 	for _, e := range d.edges {
-		g.Edges = append(g.Edges, layered.Edge{From: e.from + first, To: e.to + first,
+		from, to := e.from+first, e.to+first
+		if e.out != nil {
+			from = around(e.out) - 1
+		}
+		if e.in != nil {
+			to = history[e.in]
+		}
+		g.Edges = append(g.Edges, layered.Edge{From: from, To: to,
 			LabelW: rowsWidth(e.lines) + 8, LabelH: float64(len(e.lines))*rowStep + 4})
 	}
 	if d.initial >= 0 {
@@ -135,7 +168,13 @@ func drawNode(w *svg, d *diagram, i int, n layered.Node) {
 		}
 		i--
 	}
-	b := d.boxes[i]
+	if i -= len(d.boxes); i >= 0 {
+		if i >= len(d.frames) {
+			drawHistory(w, d, i-len(d.frames), n)
+		}
+		return
+	}
+	b := d.boxes[i+len(d.boxes)]
 	x, y, width, height := n.X-n.W/2, n.Y-n.H/2, n.W, n.H
 	w.tipped(b.tip, func() {
 		if b.final {
@@ -143,8 +182,12 @@ func drawNode(w *svg, d *diagram, i int, n layered.Node) {
 				num(y), num(width), num(height), lineColour)
 			x, y, width, height = x+4, y+4, width-8, height-8
 		}
-		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="8" fill="#f6f8fb" stroke="%s"/>`+"\n", num(x),
-			num(y), num(width), num(height), lineColour)
+		dashes := ""
+		if b.some {
+			dashes = ` stroke-dasharray="5 3"`
+		}
+		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="8" fill="#f6f8fb" stroke="%s"%s/>`+"\n", num(x),
+			num(y), num(width), num(height), lineColour, dashes)
 		w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n",
 			num(n.X), num(y+17), colours[title], escape(b.name))
 		if len(b.rows) > 0 {
@@ -153,6 +196,44 @@ func drawNode(w *svg, d *diagram, i int, n layered.Node) {
 			drawRows(w, b.rows, x+boxPad, y+nameStep+6+rowSize)
 		}
 	})
+}
+
+// drawFrame draws the border of node i, if it is a state with states of its own, and what it says.
+func drawFrame(w *svg, d *diagram, g *layered.Graph, i int) {
+	n := g.Nodes[i]
+	if d.initial >= 0 {
+		i--
+	}
+	if i -= len(d.boxes); i < 0 || i >= len(d.frames) {
+		return
+	}
+	f := d.frames[i]
+	x, y := n.X-n.W/2, n.Y-n.H/2
+	w.tipped(f.tip, func() {
+		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="10" fill="#8a93a3" fill-opacity="0.06" stroke="#8a93a3"/>`+
+			"\n", num(x), num(y), num(n.W), num(n.H))
+		w.f(`<text x="%s" y="%s" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n", num(x+layered.Pad),
+			num(y+layered.Pad+12), colours[title], escape(f.name))
+		drawRows(w, f.rows, x+layered.Pad, y+layered.Pad+nameStep+rowSize-2)
+	})
+}
+
+// drawHistory draws the n-th history mark.
+func drawHistory(w *svg, d *diagram, n int, at layered.Node) {
+	for _, f := range d.frames {
+		if !f.history {
+			continue
+		}
+		if n--; n < 0 {
+			w.tipped(historyTip(f), func() {
+				w.f(`<circle cx="%s" cy="%s" r="%s" fill="#ffffff" stroke="%s"/>`+"\n", num(at.X), num(at.Y),
+					num(at.W/2), lineColour)
+				w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="11" fill="%s">%s</text>`+"\n", num(at.X),
+					num(at.Y+4), colours[title], historyMark)
+			})
+			return
+		}
+	}
 }
 
 // drawRows writes lines of coloured pieces; y is the first base line.
@@ -187,28 +268,36 @@ func drawEdge(w *svg, what edge, e layered.Edge) {
 	if what.tone == plain {
 		colour = lineColour
 	}
+	path := smooth(e.Points)
+	if e.From == e.To {
+		path = loop(e.Points)
+	}
 	w.tipped(what.tip, func() {
 		w.f(`<path d="%s" fill="none" stroke="%s" stroke-width="1.2" marker-end="url(#h%s)"/>`+"\n",
-			smooth(e.Points), colour, colour[1:])
+			path, colour, colour[1:])
 	})
 }
 
-// smooth is a path through the points with the corners rounded off: straight
-// to the middle of each inner stretch, curved around each inner point.
+// smooth is a path through the points: straight between two of one X, else a curve that is upright at both.
 func smooth(p []layered.Point) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "M%s,%s", num(p[0].X), num(p[0].Y))
-	for i := 1; i+1 < len(p); i++ {
-		mx, my := (p[i].X+p[i+1].X)/2, (p[i].Y+p[i+1].Y)/2
-		if i+2 == len(p) {
-			mx, my = p[i+1].X, p[i+1].Y
+	for i := 1; i < len(p); i++ {
+		from, to := p[i-1], p[i]
+		if from.X == to.X {
+			fmt.Fprintf(&b, " L%s,%s", num(to.X), num(to.Y))
+			continue
 		}
-		fmt.Fprintf(&b, " Q%s,%s %s,%s", num(p[i].X), num(p[i].Y), num(mx), num(my))
-	}
-	if len(p) == 2 {
-		fmt.Fprintf(&b, " L%s,%s", num(p[1].X), num(p[1].Y))
+		middle := (from.Y + to.Y) / 2
+		fmt.Fprintf(&b, " C%s,%s %s,%s %s,%s", num(from.X), num(middle), num(to.X), num(middle), num(to.X), num(to.Y))
 	}
 	return b.String()
+}
+
+// loop is a path from a border to the same border, with the corners p[1] and p[2] rounded off.
+func loop(p []layered.Point) string {
+	return fmt.Sprintf("M%s,%s C%s,%s %s,%s %s,%s", num(p[0].X), num(p[0].Y), num(p[1].X), num(p[1].Y),
+		num(p[2].X), num(p[2].Y), num(p[3].X), num(p[3].Y))
 }
 
 func noteHeight(n note) float64 { return float64(len(n.rows)+1)*rowStep + 12 }

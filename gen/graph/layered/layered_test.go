@@ -14,7 +14,11 @@ func box() Node { return Node{W: 60, H: 30} }
 func draw(t *rapid.T) *Graph {
 	g := &Graph{}
 	for range rapid.IntRange(1, 10).Draw(t, "nodes") {
-		g.Nodes = append(g.Nodes, Node{W: float64(rapid.IntRange(10, 120).Draw(t, "w")), H: 30})
+		n := Node{W: float64(rapid.IntRange(10, 120).Draw(t, "w")), H: 30, HeadW: 40, HeadH: 12}
+		if len(g.Nodes) > 1 {
+			n.In = rapid.IntRange(0, len(g.Nodes)-1).Draw(t, "in") // around it is one before it
+		}
+		g.Nodes = append(g.Nodes, n)
 	}
 	for range rapid.IntRange(0, 20).Draw(t, "edges") {
 		g.Edges = append(g.Edges, Edge{
@@ -35,8 +39,12 @@ func TestBoxesNeverOverlapAndEdgesMeetTheirBoxes(t *testing.T) {
 		g := draw(t)
 		Layout(g)
 		for i, a := range g.Nodes {
-			for _, b := range g.Nodes[i+1:] {
-				if overlap(a, b) {
+			for j, b := range g.Nodes[i+1:] {
+				if around(g, i, i+1+j) {
+					if !overlap(a, b) || a.W < b.W+2*Pad-0.01 || a.H < b.H+2*Pad-0.01 {
+						t.Fatalf("%+v is not around %+v", a, b)
+					}
+				} else if overlap(a, b) {
 					t.Fatalf("boxes overlap: %+v %+v", a, b)
 				}
 			}
@@ -47,6 +55,46 @@ func TestBoxesNeverOverlapAndEdgesMeetTheirBoxes(t *testing.T) {
 		for _, e := range g.Edges {
 			touches(t, e.Points[0], g.Nodes[e.From])
 			touches(t, e.Points[len(e.Points)-1], g.Nodes[e.To])
+		}
+	})
+}
+
+// around reports whether n is around other.
+func around(g *Graph, n, other int) bool {
+	for other = g.Nodes[other].In - 1; other >= 0; other = g.Nodes[other].In - 1 {
+		if other == n {
+			return true
+		}
+	}
+	return false
+}
+
+// TestLinesMeetNothing: straight stretches and the rooms in which lines move to the side are free of boxes,
+// heads and labels. Of a self loop of a box with others inside nothing is said.
+func TestLinesMeetNothing(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		g := draw(t)
+		Layout(g)
+		for i, e := range g.Edges {
+			if e.From == e.To {
+				continue
+			}
+			for k := 1; k < len(e.Points); k++ {
+				a, b := e.Points[k-1], e.Points[k]
+				stretch := Node{X: (a.X + b.X) / 2, Y: (a.Y + b.Y) / 2, W: math.Abs(a.X - b.X), H: math.Abs(a.Y - b.Y)}
+				for n, box := range g.Nodes {
+					end := n == e.From || n == e.To || around(g, n, e.From) || around(g, n, e.To)
+					if !end && overlap(stretch, box) {
+						t.Fatalf("edge %d, %d → %d, meets box %d: %+v in %+v", i, e.From, e.To, n, stretch, g)
+					}
+				}
+				for j, l := range g.Edges {
+					label := Node{X: l.LabelX, Y: l.LabelY, W: l.LabelW, H: l.LabelH}
+					if l.LabelW > 0 && overlap(stretch, label) {
+						t.Fatalf("edge %d, %d → %d, meets label %d: %+v, %+v", i, e.From, e.To, j, stretch, label)
+					}
+				}
+			}
 		}
 	})
 }
