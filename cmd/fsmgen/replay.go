@@ -28,7 +28,10 @@ func replayCommand() *cobra.Command {
 		Use:   "replay SPEC FILE...",
 		Short: "Say whether recorded traffic is a run of a protocol",
 		Long: `Replay takes packet captures (pcap, pcapng) or traces (JSON lines written by the driver) and says whether they are runs of the
-protocol. If not: the longest part that is, the state of the machine there, and what would have been legal.
+protocol. If not: the longest part that is, the state of the machine there, and what could have come instead.
+
+Who ends a connection must have a reason. If its machine does not close there by itself, and may have been where it does not take the frame
+that came last, then it refused that frame: the verdict names it. In a specification that expects unspecified-reception that is a run.
 
 A protocol with addresses in its frames is one of a whole network: each host in the capture gets a run of its own over all that it sent
 and heard. Hosts whose first frame already is another program's are environment, and so are all but those that --host names.

@@ -27,6 +27,8 @@ type Side struct {
 	External bool
 	// Accepted: Run explains every frame. Otherwise Run is a longest one.
 	Accepted bool
+	// Refusal is the frame that the side refused, so that it ended the connection; nil if it did not.
+	Refusal *Refusal
 	// Exhausted: the search stopped at its bound, so that a run may exist after all.
 	Exhausted bool
 	// Run is the run that was found, with the two parties as instances. What the other party did is
@@ -53,11 +55,34 @@ type At struct {
 	// Refuses says why the next captured frame of the peer cannot be read
 	// here; empty if it can or if there is none to read before the frontier.
 	Refuses string
-	// Legal are the events that would have been legal.
-	Legal []string
+	Legal   Legal
 	// Sends are the messages that some command would have sent here.
 	Sends []string
 }
+
+// Legal are the events that a machine takes at a place, by name.
+type Legal struct {
+	Messages []string // that it may receive
+	Commands []string // that its program may give
+	Others   []string // timers, and news of links
+}
+
+func legal(m *model.Machine, v interp.Value) (l Legal) {
+	for _, ev := range interp.Legal(m, v) {
+		switch ev.Kind {
+		case model.EventMessage:
+			l.Messages = append(l.Messages, ev.Name)
+		case model.EventCommand:
+			l.Commands = append(l.Commands, ev.Name)
+		default:
+			l.Others = append(l.Others, ev.Name)
+		}
+	}
+	return l
+}
+
+// All returns the names of all events.
+func (l Legal) All() []string { return slices.Concat(l.Messages, l.Commands, l.Others) }
 
 // maxPossible is the largest number of Machines of a Side.
 const maxPossible = 4
@@ -92,11 +117,12 @@ func (t *Part) explain(ctx context.Context, rec *Recording, roles []*model.Machi
 				return nil, err
 			}
 			s := explain(ctx, rec, m, v, t, opts)
-			if best == nil || slices.Compare(s.bestKey[:], key[:]) > 0 {
-				best, key = s.result(paramText(m, rec.Strings, a)), s.bestKey
+			r := s.result(paramText(m, rec.Strings, a))
+			if r.Accepted && r.Refusal == nil {
+				return r, nil
 			}
-			if best.Accepted {
-				return best, nil
+			if best == nil || r.better(best) || slices.Compare(s.bestKey[:], key[:]) > 0 && !best.better(r) {
+				best, key = r, s.bestKey
 			}
 		}
 	}
@@ -104,6 +130,14 @@ func (t *Part) explain(ctx context.Context, rec *Recording, roles []*model.Machi
 		return nil, fmt.Errorf("protocol %s has no role", rec.Protocol.Name)
 	}
 	return best, ctx.Err()
+}
+
+// better reports whether a side is a better explanation than another, however much each explains.
+func (s *Side) better(than *Side) bool {
+	if s.Accepted != than.Accepted {
+		return s.Accepted
+	}
+	return s.Refusal != nil && than.Refusal == nil && !than.Accepted
 }
 
 // paramTuples returns every combination of a role's parameters. A parameter that is the number of the
@@ -165,8 +199,18 @@ func (s *search) result(params string) *Side {
 	if s.shared && !ok && s.furthest > r.Sent { // in the middle of a step
 		r.Frontier = s.lanes[0].out[s.furthest]
 	}
-	way := s.shorten(s.way(last), ok)
+	if s.refusal != nil {
+		last = s.refused
+		r.Refusal, r.Read = s.refusal, s.nodes[last].read.sum()
+		r.Refusal.At = s.at(&s.nodes[last])
+		r.Accepted, r.Frontier = r.Refusal.Expected, r.Refusal.Frame
+	}
+	way := s.shorten(s.way(last), ok && s.refusal == nil)
 	r.Run = s.run(way, r.Taken)
+	if r.Refusal != nil {
+		r.Machines = []At{r.Refusal.At}
+		return r
+	}
 	if ok {
 		r.Frontier = len(s.rec.Frames)
 		r.Machines = []At{s.at(&way[len(way)-1])}
@@ -287,9 +331,7 @@ func (s *search) at(nd *node) At {
 		State:   interp.StatePath(s.machine, nd.value),
 		Machine: string(interp.AppendMachine(nil, s.rec.Strings, s.machine, nd.value)),
 	}
-	for _, ev := range interp.Legal(s.machine, nd.value) {
-		a.Legal = append(a.Legal, ev.Name)
-	}
+	a.Legal = legal(s.machine, nd.value)
 	if due := s.due(nd); due >= 0 {
 		a.Refuses = s.refuses(nd, move{kind: world.MoveOffer, frame: nd.end.Held[due].Message})
 		return a // nothing else can happen before

@@ -67,9 +67,8 @@ type Recording struct {
 	Frames   []Frame
 	// Names are those of the parties.
 	Names []string
-	// Closed says by sender that its stream ended, by a close or reset, at
-	// which place in Frames and in which packet.
-	Closed [2]bool
+	// Ends says by sender how its stream ended, in the channel with which links come and go.
+	Ends [2]Ending
 	// Rest are bytes behind the last whole frame, by sender.
 	Rest [2]int
 	// Fault is where the bytes stop being frames of the protocol, nil if they
@@ -106,7 +105,9 @@ func Split(p *model.Protocol, chunks []Chunk, datagrams ...bool) *Recording {
 		waiting, at := &pending[c.Channel][c.From], &offset[c.Channel][c.From]
 		switch c.Kind {
 		case Close, Reset:
-			r.Closed[c.From] = r.Closed[c.From] || c.Channel == p.News()
+			if e := &r.Ends[c.From]; e.Kind == Data && c.Channel == p.News() {
+				*e = Ending{Kind: c.Kind, At: len(r.Frames), Packet: c.Packet, Time: c.Time}
+			}
 		case Gap:
 			r.Fault = &FrameFault{From: c.From, Packet: c.Packet, Offset: *at, Channel: c.Channel,
 				Reason: "the capture has a gap here: bytes of this sender are missing"}

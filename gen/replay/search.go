@@ -44,10 +44,11 @@ func (o Options) withDefaults() Options {
 type node struct {
 	value  interp.Value
 	end    end
-	read   progress // of what came in
-	sent   progress // of what went out
-	silent int      // commands in a row that sent nothing
-	parent int      // index in nodes, -1 for the first
+	read   progress     // of what came in
+	sent   progress     // of what went out
+	silent int          // commands in a row that sent nothing
+	parent int          // index in nodes, -1 for the first
+	left   *model.Event // the command with which the program closed the connection, if nobody saw that
 	// move led here, what says what became of it, and event what the machine got or would have got.
 	move  move
 	what  world.What
@@ -103,6 +104,9 @@ type search struct {
 	bestKey  [2]int
 	scratch  []byte
 	full     bool
+	found    int // the node that explains everything, -1 if there is none
+	refusal  *Refusal
+	refused  int // the node of the refusal
 	rules    world.Rules
 	alarms   []stage.Alarm
 	// The step of the machine that was taken last: the event, and what came of it. A command is in
@@ -123,7 +127,7 @@ type search struct {
 // explain looks for a run of the machine, beginning with value, that sends the side's frames.
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, t *Part, opts Options) *search {
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(),
-		side: t.Party, shared: t.shared, lanes: t.lanes(rec),
+		found: -1, side: t.Party, shared: t.shared, lanes: t.lanes(rec),
 		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
 		guesses: map[guess][][]int64{}}
 	s.alarms = stage.Alarms(m)
@@ -145,15 +149,19 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 		n := s.stack[len(s.stack)-1]
 		s.stack = s.stack[:len(s.stack)-1]
 		if s.done(&s.nodes[n]) {
-			s.best = []int{n}
-			return s
+			s.found, s.best = n, []int{n}
+			break
 		}
 		if len(s.nodes) > s.opts.MaxStates {
+			s.full = true
 			break
 		}
 		s.expand(n)
 	}
-	s.full = len(s.stack) > 0
+	s.full = s.full || s.found < 0 && ctx.Err() != nil
+	if s.end() != nil && rec.ended(s.side) {
+		s.hunt(ctx)
+	}
 	return s
 }
 
@@ -169,7 +177,8 @@ func (s *search) begin(value interp.Value) {
 
 // done reports whether a node explains everything.
 func (s *search) done(n *node) bool {
-	return s.allSent(n) && s.unread(n) < 0 && s.due(n) < 0
+	k := s.unread(n)
+	return s.allSent(n) && (k < 0 || !s.needs(k)) && s.due(n) < 0
 }
 
 // lanes sorts what a part sent and may have heard by channel.
@@ -227,10 +236,7 @@ func (s *search) coming(n *node, channel int) int {
 
 // accepted reports whether the search has found a run, and returns the run's last node.
 func (s *search) accepted() (int, bool) {
-	if len(s.best) == 1 && s.done(&s.nodes[s.best[0]]) {
-		return s.best[0], true
-	}
-	return 0, false
+	return s.found, s.found >= 0
 }
 
 // expand pushes what the machine can do at n. What is pushed last is tried first: reading, then commands
@@ -390,6 +396,7 @@ func (s *search) try(n int, mv move) bool {
 			return false
 		}
 	}
+	c.left = s.leaves(at, &c)
 	c.value, c.event.Args, c.parent = slices.Clone(c.value), slices.Clone(c.event.Args), n
 	return s.add(c)
 }
@@ -530,6 +537,11 @@ func (s *search) key(n *node) [16]byte {
 		b = binary.AppendUvarint(b, uint64(n.sent[c]))
 	}
 	b = append(b, byte(min(n.silent, 255)))
+	left := byte(0)
+	if n.left != nil {
+		left = 1
+	}
+	b = append(b, left)
 	b = binary.AppendUvarint(binary.AppendUvarint(b, n.end.Up), n.end.Waiting)
 	for _, h := range n.end.Held {
 		b = binary.AppendUvarint(b, uint64(h.Message))

@@ -32,7 +32,7 @@ type Trace struct {
 	Deviation *Deviation
 	// State and Machine are where the record ends (or deviates), with what is legal there.
 	State, Machine string
-	Legal          []string
+	Legal          Legal
 	// Taken counts transitions, by Transition.ID.
 	Taken []int
 }
@@ -115,9 +115,7 @@ type checker struct {
 func (c *checker) finish() *Trace {
 	c.out.State = interp.StatePath(c.m, c.value)
 	c.out.Machine = string(interp.AppendMachine(nil, c.strs, c.m, c.value))
-	for _, ev := range interp.Legal(c.m, c.value) {
-		c.out.Legal = append(c.out.Legal, ev.Name)
-	}
+	c.out.Legal = legal(c.m, c.value)
 	return c.out
 }
 

@@ -13,7 +13,7 @@ type (
 		File        string     `json:"file"`
 		Spec        string     `json:"spec"`
 		Hash        string     `json:"hash"`
-		Verdict     string     `json:"verdict"` // accepted, rejected, incomplete
+		Verdict     string     `json:"verdict"` // accepted, refused, rejected, incomplete
 		Damage      string     `json:"damage,omitempty"`
 		Connections []jsonConn `json:"connections,omitempty"`
 		Hosts       []jsonHost `json:"hosts,omitempty"` // of a broadcast protocol, in the order of their numbers
@@ -45,19 +45,27 @@ type (
 		Reason  string `json:"reason"`
 	}
 	jsonSide struct {
-		Side        string     `json:"side"`
-		Role        string     `json:"role"`
-		Params      string     `json:"params,omitempty"`
-		External    bool       `json:"external,omitempty"` // not ours, and not explained
-		Accepted    bool       `json:"accepted"`
-		Exhausted   bool       `json:"exhausted,omitempty"`
-		Sent        int        `json:"sent_explained"`
-		SentAll     int        `json:"sent"`
-		Read        int        `json:"received_explained"`
-		ReadAll     int        `json:"received"`
-		Steps       int        `json:"steps"`
-		Unexplained *jsonFrame `json:"first_unexplained,omitempty"`
-		Machines    []jsonAt   `json:"machines"`
+		Side        string       `json:"side"`
+		Role        string       `json:"role"`
+		Params      string       `json:"params,omitempty"`
+		External    bool         `json:"external,omitempty"` // not ours, and not explained
+		Accepted    bool         `json:"accepted"`
+		Exhausted   bool         `json:"exhausted,omitempty"`
+		Sent        int          `json:"sent_explained"`
+		SentAll     int          `json:"sent"`
+		Read        int          `json:"received_explained"`
+		ReadAll     int          `json:"received"`
+		Steps       int          `json:"steps"`
+		Unexplained *jsonFrame   `json:"first_unexplained,omitempty"`
+		Machines    []jsonAt     `json:"machines"`
+		Refusal     *jsonRefusal `json:"refused,omitempty"` // the frame over which the side ended the connection
+	}
+	jsonRefusal struct {
+		Frame    jsonFrame `json:"frame"`
+		Reason   string    `json:"reason"`
+		After    float64   `json:"closed_after_s"`       // from the frame to the close
+		Or       string    `json:"or_command,omitempty"` // with which the program may have left instead
+		Expected bool      `json:"expected,omitempty"`   // some check of the specification expects it
 	}
 	jsonFrame struct {
 		Index   int    `json:"index"`             // in the recording, from 0
@@ -71,6 +79,7 @@ type (
 		Machine string   `json:"machine"`
 		Refuses string   `json:"refuses,omitempty"`
 		Legal   []string `json:"legal"`
+		Receive []string `json:"could_receive,omitempty"`
 		Sends   []string `json:"could_send,omitempty"`
 	}
 	jsonTrace struct {
@@ -93,13 +102,16 @@ type (
 	}
 )
 
-// Verdict is accepted, rejected or incomplete.
+// Verdict is accepted, refused, rejected or incomplete.
 func (r *Report) Verdict() string {
 	switch {
 	case r.Accepted():
 		return "accepted"
 	case r.Exhausted():
 		return "incomplete"
+	}
+	if _, s := r.refused(); s != nil {
+		return "refused"
 	}
 	return "rejected"
 }
@@ -126,7 +138,7 @@ func (r *Report) WriteJSON(w io.Writer) error {
 		j := &jsonTrace{Protocol: t.Header.Protocol, Role: t.Header.Role, Instance: t.Header.Instance,
 			Steps: t.Steps, Frames: t.Frames,
 			Refused: t.Refused, Malformed: t.Malformed, Unavail: t.Unavailable, State: t.State,
-			Machine: t.Machine, Legal: t.Legal,
+			Machine: t.Machine, Legal: t.Legal.All(),
 			Cut: t.Cut, Unclosed: t.Unclosed}
 		if d := t.Deviation; d != nil {
 			j.Line, j.Event, j.Reason = d.Line, d.Event, d.Reason
@@ -166,16 +178,24 @@ func sideJSON(rec *replay.Recording, s *replay.Side) jsonSide {
 		Exhausted: s.Exhausted,
 		Sent:      s.Sent, SentAll: s.SentAll, Read: s.Read, ReadAll: s.ReadAll, Steps: len(s.Run.Of(s.Side))}
 	if !s.Accepted && s.Frontier < len(rec.Frames) {
-		f := &rec.Frames[s.Frontier]
-		j.Unexplained = &jsonFrame{Index: s.Frontier, Packet: f.Packet, From: rec.Names[f.From],
-			Message: rec.Text(s.Frontier)}
-		if rec.Protocol.Several() {
-			j.Unexplained.Channel = rec.Protocol.Channels()[f.Channel].Name
-		}
+		j.Unexplained = frameJSON(rec, s.Frontier)
+	}
+	if x := s.Refusal; x != nil {
+		j.Refusal = &jsonRefusal{Frame: *frameJSON(rec, x.Frame), Reason: x.At.Refuses, After: x.After.Seconds(),
+			Or: x.Or, Expected: x.Expected}
 	}
 	for _, a := range s.Machines {
 		j.Machines = append(j.Machines, jsonAt{State: a.State, Machine: a.Machine, Refuses: a.Refuses,
-			Legal: a.Legal, Sends: a.Sends})
+			Legal: a.Legal.All(), Receive: a.Legal.Messages, Sends: a.Sends})
+	}
+	return j
+}
+
+func frameJSON(rec *replay.Recording, k int) *jsonFrame {
+	f := &rec.Frames[k]
+	j := &jsonFrame{Index: k, Packet: f.Packet, From: rec.Names[f.From], Message: rec.Text(k)}
+	if rec.Protocol.Several() {
+		j.Channel = rec.Protocol.Channels()[f.Channel].Name
 	}
 	return j
 }

@@ -294,10 +294,10 @@ func TestTamperedPeers(t *testing.T) {
 		want   []string
 	}{
 		{"another slot is given", 1, 0, func(b []byte) { b[27] = (b[27] + 2) % 4 },
-			[]string{"CONNECT_REPLY{", "legal there: "}},
-		{"from another slot", 8, 9, func(b []byte) { b[26] ^= 1 }, []string{"NODE_ALIVE{slot: ", "legal there: "}},
+			[]string{"CONNECT_REPLY{", "could receive there: "}},
+		{"from another slot", 8, 9, func(b []byte) { b[26] ^= 1 }, []string{"NODE_ALIVE{slot: ", "could receive there: "}},
 		{"another attempt asks again", 0, 0, func(b []byte) { b[44] += 7 },
-			[]string{"asks: [{node: ", "legal there: "}},
+			[]string{"asks: [{node: ", "could receive there: "}},
 		{"another node is named", 4, 0, func(b []byte) { nodes.Put(b[44:], 0x10203) }, []string{"SUBDUE_SLAVE{"}},
 		{"a byte that has to be something else", 8, 20, func(b []byte) { b[26] = 77 },
 			[]string{"no frame of startup: bad NODE_ALIVE frame, field slot at byte 26: value 77 is out of range"}},

@@ -186,6 +186,18 @@ func frameText(n *Network, k int) string {
 	return fmt.Sprintf("packet %d, %s, to %s: %s", f.Packet, offset(&n.Recording, f.Time), to, text)
 }
 
+// legalText says what could have come next.
+func legalText(w io.Writer, l replay.Legal) {
+	for _, x := range []struct {
+		what  string
+		names []string
+	}{{"receive", l.Messages}, {"be told by its program", l.Commands}, {"see", l.Others}} {
+		if len(x.names) > 0 {
+			fmt.Fprintf(w, "      could %s there: %s\n", x.what, strings.Join(x.names, ", "))
+		}
+	}
+}
+
 // machinesText says where a party was when the explanation ended, and what was legal there.
 func machinesText(w io.Writer, who string, s *replay.Side, machines bool) {
 	known := map[string]bool{}
@@ -201,7 +213,7 @@ func machinesText(w io.Writer, who string, s *replay.Side, machines bool) {
 		if a.Refuses != "" {
 			fmt.Fprintf(w, "      %s\n", a.Refuses)
 		}
-		fmt.Fprintf(w, "      legal there: %s\n", strings.Join(a.Legal, ", "))
+		legalText(w, a.Legal)
 		if len(a.Sends) > 0 {
 			fmt.Fprintf(w, "      could send there: %s\n", strings.Join(a.Sends, ", "))
 		}

@@ -130,6 +130,41 @@ func TestTheRealMatchIsARun(t *testing.T) {
 	}
 }
 
+// Three matches of two games, or one and our own endpoint, ended because one side refused a frame. Two of them are told
+// from the match that did not, and in the third the game did what spec.yaml forbids: there coded.yaml says the same.
+func TestRefusedFrames(t *testing.T) {
+	spec, coded := netplay(t), variant(t, "coded.yaml")
+	for _, test := range []struct {
+		name, verdict, coded string
+		side, frame          int // who refused which frame, from 1
+		message, state       string
+	}{
+		{"uqm-dd", "refused", "accepted", 1, 835, "CONFIRM1", "selectShip"},
+		{"uqm-wg", "refused", "accepted", 0, 859, "CONFIRM1", "selectShip"},
+		{"uqm-t8c", "rejected", "accepted", 0, 1060, "READY", "inSetup"},
+	} {
+		file := "../../../specs/netplay/testdata/" + test.name + ".pcap"
+		for p, verdict := range map[*model.Protocol]string{spec: test.verdict, coded: test.coded} {
+			r, err := Replay(t.Context(), p, file, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var text strings.Builder
+			r.WriteText(&text, false)
+			x := r.Conns[0].Sides[test.side].Refusal
+			if r.Verdict() != verdict || x == nil || x.Frame+1 != test.frame || x.Expected != (p == coded) ||
+				r.Conns[0].Recording.Frames[x.Frame].Message.Name != test.message ||
+				!strings.HasPrefix(x.At.State, test.state) {
+				t.Errorf("%s by %s: %s", test.name, p.Files[0], text.String())
+			}
+			if other := r.Conns[0].Sides[1-test.side]; other.Refusal != nil ||
+				other.Accepted != (test.name != "uqm-t8c" || p == coded) {
+				t.Errorf("%s by %s, the other side: %s", test.name, p.Files[0], text.String())
+			}
+		}
+	}
+}
+
 // longMatches take most of the time; they are for PARLEY_LONG=1.
 var longMatches = []string{
 	"deaths-gameover-rematch", "edits-death-quit-in-selectship", "parley-client-match",

@@ -48,6 +48,10 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	case r.Exhausted():
 		fmt.Fprintf(w, "verdict: INCOMPLETE, no run of %s was found within the bounds of the search\n", r.protocol.Name)
 	default:
+		if c, s := r.refused(); s != nil {
+			fmt.Fprintf(w, "verdict: REFUSED, the %s\n", c.refusalText(s))
+			return
+		}
 		fmt.Fprintf(w, "verdict: REJECTED, the capture is not a run of %s\n", r.protocol.Name)
 	}
 }
@@ -107,11 +111,20 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 			taken++
 		}
 	}
-	if s.Accepted {
+	switch {
+	case s.Accepted && s.Refusal != nil:
+		fmt.Fprintf(w, "  %s: a run, %d sent and %d received frames in %s, %d of %s, and then it refused one\n",
+			who, s.Sent, s.Read, diag.Counted(len(s.Run.Of(s.Side)), "step"), taken,
+			diag.Counted(len(s.Taken), "transition"))
+		refusedText(w, c, s)
+	case s.Refusal != nil:
+		fmt.Fprintf(w, "  %s: a run up to a frame that it refused\n", who)
+		refusedText(w, c, s)
+	case s.Accepted:
 		fmt.Fprintf(w, "  %s: a run, %d sent and %d received frames in %s, %d of %s, ends in %s\n",
 			who, s.Sent, s.Read, diag.Counted(len(s.Run.Of(s.Side)), "step"), taken,
 			diag.Counted(len(s.Taken), "transition"), s.Machines[0].State)
-	} else {
+	default:
 		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who,
 			s.Sent, s.SentAll, s.Read, s.ReadAll)
 		deviationText(w, c, s, steps)
@@ -120,6 +133,48 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 		for i, st := range s.Run.Of(s.Side) {
 			fmt.Fprintf(w, "    %4d. %s\n", i+1, stepText(c.Recording, &st))
 		}
+	}
+}
+
+// refused returns the side that ended a connection over a frame that it refused, if all else is a run.
+func (r *Report) refused() (*Conn, *replay.Side) {
+	var conn *Conn
+	var side *replay.Side
+	for _, c := range r.Conns {
+		if c.Recording.Fault != nil {
+			return nil, nil
+		}
+		for _, s := range c.Sides {
+			switch {
+			case s.Refusal != nil && !s.Accepted && side == nil:
+				conn, side = c, s
+			case s.Refusal == nil && !s.Accepted:
+				return nil, nil
+			}
+		}
+	}
+	return conn, side
+}
+
+// refusalText says who refused what, and where.
+func (c *Conn) refusalText(s *replay.Side) string {
+	rec, x := c.Recording, s.Refusal
+	f := &rec.Frames[x.Frame]
+	state, _, _ := strings.Cut(x.At.State, " ")
+	return fmt.Sprintf("%s refused frame %d (packet %d), %s of the %s%s, in %s", replay.SideNames[s.Side], x.Frame+1,
+		f.Packet, rec.Text(x.Frame), replay.SideNames[f.From], c.over(f.Channel), state)
+}
+
+func refusedText(w io.Writer, c *Conn, s *replay.Side) {
+	x := s.Refusal
+	how := "closed the connection"
+	if x.By == replay.Reset {
+		how = "broke the connection off"
+	}
+	fmt.Fprintf(w, "    the %s, and %s %s later\n      it was in %s\n      %s\n", c.refusalText(s), how,
+		x.After.Round(10*time.Microsecond), x.At.State, x.At.Refuses)
+	if x.Or != "" {
+		fmt.Fprintf(w, "      or its program left by %s at that moment: the capture does not tell the two apart\n", x.Or)
 	}
 }
 
@@ -184,8 +239,9 @@ func (r *Report) traceText(w io.Writer) {
 			"before the program ends)")
 	}
 	if d := t.Deviation; d != nil {
-		fmt.Fprintf(w, "  line %d, %s: %s\n    the machine was in %s\n      %s\n      legal there: %s\n",
-			d.Line, d.Event, d.Reason, t.State, t.Machine, strings.Join(t.Legal, ", "))
+		fmt.Fprintf(w, "  line %d, %s: %s\n    the machine was in %s\n      %s\n",
+			d.Line, d.Event, d.Reason, t.State, t.Machine)
+		legalText(w, t.Legal)
 	}
 	switch {
 	case r.TraceDamage != "":
