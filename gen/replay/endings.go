@@ -41,7 +41,9 @@ func (r *Recording) ended(side int) bool {
 // of variants do that say what a faulty program does.
 func expectsRefusals(p *model.Protocol) bool {
 	return slices.ContainsFunc(p.Checks, func(c *model.Check) bool {
-		return slices.ContainsFunc(c.Expect, func(x model.Expectation) bool { return x.Name == model.UnspecifiedReception })
+		return slices.ContainsFunc(c.Expect, func(x model.Expectation) bool {
+			return x.Name == model.UnspecifiedReception
+		})
 	})
 }
 
@@ -67,7 +69,8 @@ func (s *search) open(n *node) bool {
 // leaves returns the command with which the program has closed the connection at a node after another, in a step that
 // explains nothing; nil if it has not.
 func (s *search) leaves(before, after *node) *model.Event {
-	if !s.shared && after.move.kind == world.MoveCommand && after.sent == before.sent && s.open(before) && !s.open(after) {
+	unseen := after.move.kind == world.MoveCommand && after.sent == before.sent
+	if unseen && !s.shared && s.open(before) && !s.open(after) {
 		return after.move.command.Event
 	}
 	return before.left

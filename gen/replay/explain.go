@@ -60,30 +60,6 @@ type At struct {
 	Sends []string
 }
 
-// Legal are the events that a machine takes at a place, by name.
-type Legal struct {
-	Messages []string // that it may receive
-	Commands []string // that its program may give
-	Others   []string // timers, and news of links
-}
-
-func legal(m *model.Machine, v interp.Value) (l Legal) {
-	for _, ev := range interp.Legal(m, v) {
-		switch ev.Kind {
-		case model.EventMessage:
-			l.Messages = append(l.Messages, ev.Name)
-		case model.EventCommand:
-			l.Commands = append(l.Commands, ev.Name)
-		default:
-			l.Others = append(l.Others, ev.Name)
-		}
-	}
-	return l
-}
-
-// All returns the names of all events.
-func (l Legal) All() []string { return slices.Concat(l.Messages, l.Commands, l.Others) }
-
 // maxPossible is the largest number of Machines of a Side.
 const maxPossible = 4
 

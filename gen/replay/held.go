@@ -5,18 +5,11 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/world"
 )
-
-// defers reports whether the control state of a machine's value defers an event.
-func defers(m *model.Machine, v interp.Value, ev *model.Event) bool {
-	h := m.States[v[0]].Handlers
-	return ev != nil && ev.Index < len(h) && h[ev.Index] != nil && h[ev.Index].Mode == model.Defer
-}
 
 // received is a message of a record: its event, its text with the values, and its frame.
 type received struct {

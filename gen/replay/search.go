@@ -551,15 +551,6 @@ func (s *search) key(n *node) [16]byte {
 	return [16]byte(sum[:16])
 }
 
-func event(m *model.Machine, kind model.EventKind) *model.Event {
-	for _, ev := range m.Events {
-		if ev.Kind == kind {
-			return ev
-		}
-	}
-	return nil
-}
-
 func (s *search) messageEvent(msg *model.Message) *model.Event {
 	for _, ev := range s.machine.Events {
 		if ev.Kind == model.EventMessage && ev.Message == msg {

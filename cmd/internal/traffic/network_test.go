@@ -295,7 +295,8 @@ func TestTamperedPeers(t *testing.T) {
 	}{
 		{"another slot is given", 1, 0, func(b []byte) { b[27] = (b[27] + 2) % 4 },
 			[]string{"CONNECT_REPLY{", "could receive there: "}},
-		{"from another slot", 8, 9, func(b []byte) { b[26] ^= 1 }, []string{"NODE_ALIVE{slot: ", "could receive there: "}},
+		{"from another slot", 8, 9, func(b []byte) { b[26] ^= 1 },
+			[]string{"NODE_ALIVE{slot: ", "could receive there: "}},
 		{"another attempt asks again", 0, 0, func(b []byte) { b[44] += 7 },
 			[]string{"asks: [{node: ", "could receive there: "}},
 		{"another node is named", 4, 0, func(b []byte) { nodes.Put(b[44:], 0x10203) }, []string{"SUBDUE_SLAVE{"}},

@@ -174,7 +174,8 @@ func refusedText(w io.Writer, c *Conn, s *replay.Side) {
 	fmt.Fprintf(w, "    the %s, and %s %s later\n      it was in %s\n      %s\n", c.refusalText(s), how,
 		x.After.Round(10*time.Microsecond), x.At.State, x.At.Refuses)
 	if x.Or != "" {
-		fmt.Fprintf(w, "      or its program left by %s at that moment: the capture does not tell the two apart\n", x.Or)
+		fmt.Fprintf(w, "      or its program left by %s at that moment: the capture does not tell the two apart\n",
+			x.Or)
 	}
 }
 
