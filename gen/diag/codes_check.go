@@ -100,10 +100,11 @@ var checkCodes = []Info{
 			"does not happen in this check.",
 		Example: "checks:\n  pair:\n    faults: {crash: 0}\n"},
 	{Code: "FSM098", Title: "monitor that would disturb what it watches",
-		Text: "A monitor remembers what the program of a machine sees and does, and the machine behaves as if there " +
+		Text: "A monitor remembers what programs see and do, and machines behave as if there " +
 			"were none. So it has no statements but `set`, `if` and `goto`, its variables are single values, none of " +
 			"its states is final, and nothing in it can be a fault: numbers stay within their types by themselves, " +
-			"optionals are compared and not computed with.",
+			"optionals are compared and not computed with. One of several instances names these in a list, " +
+			"`of: [a, b]`, and `quiet` and claims with `within` cannot look at it.",
 		Example: "protocol: demo\nmessages: {A: {}}\n" + twoPeers +
 			"      idle: {final: true, go: {send: A}, A: ignore}\n" +
 			"checks:\n  pair:\n    instances: {a: peer, b: peer}\n    monitors:\n" +

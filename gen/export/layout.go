@@ -134,6 +134,9 @@ func (l *layout) refuseWhole() {
 	case c.HasHostile():
 		refuse("hostile instances, which send any message at any moment (`fsmgen check` looks at them; for Spin, " +
 			"leave `hostile` out of a copy of the check, and all keep to their roles)")
+	case len(c.Monitors) > 0:
+		refuse("a monitor of several instances (`fsmgen check` looks at it; for Spin, say it in a copy of the check " +
+			"with `reported` and `commanded`)")
 	case c.Time != nil:
 		refuse("time")
 	case slices.ContainsFunc(c.Channels(), func(ch model.Channel) bool { return !ch.Ordered }):

@@ -17,6 +17,8 @@ type Check struct {
 	Claims  []*Claim
 	Faults  *Faults // nil: links neither come up nor break, and nobody crashes
 	Time    *Time   // nil: untimed, a timer may expire at any moment
+	// Monitors are those that watch several instances; the others are parts of the roles that they watch.
+	Monitors []*Monitor
 	// Expect lists what the check is known to violate; empty: nothing. A
 	// check passes if exactly these are violated.
 	Expect []Expectation
@@ -45,7 +47,25 @@ type Instance struct {
 	// Come is how many parties may come to it, one after another, nobody being there at first; 0: it is
 	// there from the beginning.
 	Come int
-	Span diag.Span
+	// Monitor says that this is a monitor of several instances, and no instance.
+	Monitor bool
+	Span    diag.Span
+}
+
+// Monitor is a machine that is given what the programs of several instances see and do.
+type Monitor struct {
+	// Inst stands for the monitor in claims. Its Index follows those of the instances of the check, its
+	// Role is the monitor's machine.
+	Inst  *Instance
+	Hears []Hearing
+}
+
+// Hearing says which event of a monitor it is that an instance takes a command or makes a report.
+type Hearing struct {
+	Instance int
+	Command  *Event  // of the instance's role; nil: it is
+	Report   *Report // this report
+	Event    *Event  // of the monitor; its fields are those of the command or report
 }
 
 // Hostile says what an instance does that does not keep to its role.

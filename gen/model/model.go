@@ -441,13 +441,15 @@ type Event struct {
 	// Fields are the parameters: the message's or report's fields, or the command's
 	// own. For events of keyed parts the keys come first; those of a timer are its keys.
 	Fields []*Field
-	Span   diag.Span
+	// Watched says that a monitor of several instances hears the event from one of them.
+	Watched bool
+	Span    diag.Span
 }
 
-// FromPeer reports whether events of this kind come from another instance: a message, or a link
-// that came up or was lost.
+// FromPeer reports whether events of this kind come from another instance: a message, a link that came
+// up or was lost, or what a monitor of several instances hears.
 func (e *Event) FromPeer() bool {
-	return e.Kind == EventMessage || e.Kind == EventUp || e.Kind == EventLost
+	return e.Kind == EventMessage || e.Kind == EventUp || e.Kind == EventLost || e.Watched
 }
 
 // Report is a report that a machine makes to the embedding program, or to its parent.

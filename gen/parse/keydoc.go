@@ -27,8 +27,8 @@ var keyDocs = map[string]string{
 
 	"come": "At these instances nobody is at first; so many parties may come, one after another: `{c: 2}`.",
 
-	"monitors":     "Machines that remember what the programs of a role see and do, for claims alone.",
-	"a monitor/of": "The role that it watches.",
+	"monitors":     "Machines that remember what programs see and do, for claims alone.",
+	"a monitor/of": "The role of which it watches each instance, or a list of instances that it watches together.",
 	"parties":      "How many instances take part at most; the range of `instance`.",
 	"type":         "The type, in its short form.",
 	"enum":         "The names of an enumeration, as a list, or with their codes on the wire.",

@@ -206,6 +206,7 @@ func initChecks() {
 			monitorKeys = append(monitorKeys, k)
 		}
 	}
+	watched := &shape{what: "what a monitor watches", scalar: anyScalar, list: text("an instance")}
 	times := &shape{what: "how often", scalar: anyScalar, open: exprShape, name: freeKeys, sample: "1"}
 	often := &shape{what: "how often in all, whoever it meets", scalar: anyScalar}
 	oneCheck = shape{what: "a check", merge: true, keys: []key{
@@ -222,7 +223,7 @@ func initChecks() {
 				keys: []key{{"when", exprShape}, {"times", exprShape}, {"fair", fairness},
 					{"or", nameList}, {"doc", docShape}}}}},
 		{"monitors", named("monitors", &shape{what: "a monitor", merge: true,
-			keys: append([]key{{"of", text("a role")}}, monitorKeys...)})},
+			keys: append([]key{{"of", watched}}, monitorKeys...)})},
 		{"claims", &shape{what: "claims", open: claim, name: dashedNames, merge: true}},
 		{"faults", &shape{what: "what may go wrong", null: true, sample: "1",
 			textHint: "say how often: `faults: {TEXT: 1}`", keys: []key{

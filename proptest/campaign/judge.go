@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/check/codec"
@@ -21,11 +22,14 @@ type judge struct {
 	// procs and chans are by instance, and by channel, the classes of what is there now, one for each
 	// claim.
 	procs, chans [][]uint32
-	values       []map[classKey][]uint32
-	queues       []map[string][]uint32
-	packed       [][]byte // by letter
-	news         []byte
-	key          []byte
+	// joint are the values of the monitors of several instances, and ears their classes.
+	joint  []interp.Value
+	ears   [][]uint32
+	values []map[classKey][]uint32
+	queues []map[string][]uint32
+	packed [][]byte // by letter
+	news   []byte
+	key    []byte
 }
 
 type classKey struct {
@@ -74,6 +78,9 @@ func newJudge(p *Player, m *check.System) *judge {
 		j.procs = append(j.procs, make([]uint32, n))
 		j.values = append(j.values, map[classKey][]uint32{})
 	}
+	for range m.Joint {
+		j.ears = append(j.ears, make([]uint32, n))
+	}
 	for range p.world.Rules.Channels {
 		j.chans = append(j.chans, make([]uint32, n))
 		j.queues = append(j.queues, map[string][]uint32{})
@@ -99,6 +106,10 @@ func (j *judge) begin(c *configuration) *Violation {
 			x.clock.reset()
 		}
 	}
+	j.joint = j.p.claims.Beginnings()
+	for k := range j.joint {
+		j.monitor(k)
+	}
 	for i := range c.Ends {
 		j.instance(c, i)
 	}
@@ -106,6 +117,28 @@ func (j *judge) begin(c *configuration) *Violation {
 		j.channel(c, k)
 	}
 	return j.judge(c)
+}
+
+// hear gives the monitors of several instances what each hears of a step.
+func (j *judge) hear(heard [][]interp.Event) {
+	for k, list := range heard {
+		if len(list) > 0 {
+			j.joint[k] = j.p.claims.Joint[k].After(j.joint[k], list)
+			j.monitor(k)
+		}
+	}
+}
+
+// monitor finds the classes of a monitor of several instances.
+func (j *judge) monitor(k int) {
+	list, b := make([]uint32, len(j.claims)), system.PackMonitor(j.joint[k])
+	at := j.p.claims.Parts.MonitorsAt + k
+	for n, x := range j.claims {
+		if x.clock == nil && at < len(x.e.Procs) && x.e.Procs[at] != nil {
+			list[n] = x.e.Procs[at](b)
+		}
+	}
+	j.put(&j.ears[k], list)
 }
 
 // after looks at the configuration that a move has led to.
@@ -209,6 +242,10 @@ func (j *judge) ask(n int, x *judged) holds {
 	b := j.key[:0]
 	for i, list := range j.procs {
 		x.procs[i] = list[n]
+		b = binary.AppendUvarint(b, uint64(list[n]))
+	}
+	for k, list := range j.ears {
+		x.procs[j.p.claims.Parts.MonitorsAt+k] = list[n]
 		b = binary.AppendUvarint(b, uint64(list[n]))
 	}
 	for k, list := range j.chans {

@@ -51,6 +51,7 @@ type party struct {
 	self     int
 	stage    *stage.Stage
 	alphabet *alphabet
+	monitors []*stage.Monitor // of several instances
 	values   []interp.Value
 	ids      map[string]value
 	steps    map[stepKey]*step
@@ -99,8 +100,10 @@ type step struct {
 	// differs says that the machine that it is compared with does something else.
 	differs error
 	trail   []*model.Transition
-	event   interp.Event
-	hits    uint64
+	// heard is what each monitor of several instances hears.
+	heard [][]interp.Event
+	event interp.Event
+	hits  uint64
 }
 
 func newParty(s *stage.Stage, i int, a *alphabet) *party {
@@ -182,6 +185,9 @@ func (p *party) make(v value, ev event) *step {
 		return s
 	}
 	s.out.Value = p.number(out.Value)
+	for _, m := range p.monitors {
+		s.heard = append(s.heard, m.Hears(p.self, s.event, p.Effects))
+	}
 	for _, e := range out.Effects {
 		f := world.Effect[letter]{Kind: e.Kind, To: e.To, Class: e.Class, Timer: e.Timer, Ticks: e.Ticks}
 		if e.Kind == fsm.Send {

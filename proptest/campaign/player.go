@@ -115,6 +115,7 @@ func NewPlayer(p *model.Protocol, c *model.Check) (*Player, error) {
 	x.world.Rules = s.World.Rules
 	for i := range s.Parties {
 		y := newParty(s, i, x.alphabet)
+		y.monitors = m.Joint
 		x.parties, x.world.Machines = append(x.parties, y), append(x.world.Machines, y)
 		x.begins = append(x.begins, begin)
 	}
@@ -302,6 +303,9 @@ func (p *Player) try(c *configuration, mv move, draw bool) (next *configuration,
 	next = t.Next
 	if mv.Kind == world.MoveRestart || mv.Kind == world.MoveCome {
 		next = p.startless(next, mv.Who)
+	}
+	if last != nil && mv.Torn == 0 {
+		p.judge.hear(last.heard)
 	}
 	return next, p.judge.after(c, next, t.Who), true
 }

@@ -86,6 +86,10 @@ func (s *System) look(c explore.Configuration) *interp.Eval {
 		v := s.Procs[i].Unpack(b).Value
 		x.Instances = append(x.Instances, slices.Clone(v[:len(v)+1])) // with down
 	}
+	for k := range s.Joint {
+		v := s.Monitored(k, c.Locals[s.Parts.MonitorsAt+k])
+		x.Instances = append(x.Instances, slices.Clone(v[:len(v)+1]))
+	}
 	return x
 }
 

@@ -18,7 +18,7 @@ import (
 // run tells a trace of the explorer in words. The events come from the notes;
 // everything else is found by giving them to the machines again.
 func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration, problem string) *run.Run {
-	t := telling{sys: s}
+	t := telling{sys: s, monitors: s.Beginnings()}
 	r := &run.Run{
 		Protocol: s.Protocol.Name,
 		Check:    s.Check.Name,
@@ -39,7 +39,9 @@ func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration,
 	}
 	for _, steps := range [2][]explore.TraceStep{trace, loop} {
 		for i := range steps {
-			r.Steps = append(r.Steps, t.step(&steps[i]))
+			x := t.step(&steps[i])
+			x.Changes = append(x.Changes, t.heard(&steps[i])...)
+			r.Steps = append(r.Steps, x)
 		}
 	}
 	return r
@@ -47,8 +49,9 @@ func (s *System) run(trace, loop []explore.TraceStep, end explore.Configuration,
 
 // telling follows a run, to know which message is which.
 type telling struct {
-	sys    *System
-	flying run.Flying
+	sys      *System
+	flying   run.Flying
+	monitors []interp.Value // of several instances
 }
 
 func (t *telling) step(x *explore.TraceStep) run.Step {
@@ -79,6 +82,24 @@ func (t *telling) step(x *explore.TraceStep) run.Step {
 		t.event(x, &step)
 	}
 	return step
+}
+
+// heard tells what monitors of several instances make of a step.
+func (t *telling) heard(x *explore.TraceStep) (list []run.Change) {
+	before := slices.Clone(t.monitors)
+	t.sys.Hearing(t.monitors, x.Proc, x.After)
+	for k, m := range t.sys.Joint {
+		role, was, now := m.Inst.Role, before[k], t.monitors[k]
+		if was[0] != now[0] {
+			list = append(list, run.Change{Name: m.Inst.Name, Before: role.States[was[0]].Name,
+				After: role.States[now[0]].Name})
+		}
+		for _, c := range interp.Changes(t.sys.Texts, role, was, now) {
+			c.Name = m.Inst.Name + "." + c.Name
+			list = append(list, run.Change(c))
+		}
+	}
+	return list
 }
 
 // attack tells a step that a hostile instance has caused.
@@ -495,6 +516,10 @@ func (s *System) configuration(c explore.Configuration) []string {
 			down = "crashed in "
 		}
 		out = append(out, s.Procs[i].Inst.Name+": "+down+s.machineText(s.Procs[i], l.Value)+s.heldText(l))
+	}
+	for k, m := range s.Joint {
+		v := s.Monitored(k, c.Locals[s.Parts.MonitorsAt+k])
+		out = append(out, m.Inst.Name+": "+string(interp.AppendMachine(nil, s.Texts, m.Inst.Role, v)))
 	}
 	return append(out, s.channelLines(c.Channels[:s.Own])...)
 }

@@ -120,6 +120,7 @@ func randomSystem(t *rapid.T) *System {
 	for flag("watch", 2) && len(sys.Watches) < 2 {
 		randomWatch(t, sys, func(v []byte) uint32 { return uint32(v[0]) })
 	}
+	randomSettle(t, sys)
 	sys.Claims = randomClaims(t, len(sys.Procs), chans, states)
 	return sys
 }

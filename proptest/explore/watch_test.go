@@ -42,6 +42,13 @@ func randomWatch(t *rapid.T, sys *System, class func(v []byte) uint32) {
 	sys.Watches = append(sys.Watches, w)
 }
 
+// randomSettle makes machines go on with an even value where a step has led to the odd one behind it.
+func randomSettle(t *rapid.T, sys *System) {
+	if len(sys.Watches) > 0 && rapid.Bool().Draw(t, "settles") {
+		sys.Settle = func(_ int, v []byte) []byte { return []byte{v[0] &^ 1} }
+	}
+}
+
 // remember brings the watches of c to what they are after the step that led to it.
 func (n *naive) remember(c *conf) *conf {
 	was := slices.Clone(c.locals)
@@ -56,6 +63,14 @@ func (n *naive) remember(c *conf) *conf {
 			c.locals[w.Proc] = slices.Clone(w.Next(was[w.Proc], p, k))
 			return true
 		})
+	}
+	if n.sys.Settle != nil {
+		for p := range c.locals {
+			is := func(w Watch) bool { return w.Proc == p }
+			if !slices.ContainsFunc(n.sys.Watches, is) {
+				c.locals[p] = slices.Clone(n.sys.Settle(p, c.locals[p]))
+			}
+		}
 	}
 	return c
 }

@@ -75,6 +75,9 @@ func Write(src Source, r *check.SuiteReport, o Options) (file []byte, left []str
 			if back && torn(cl) {
 				why = "a crash cuts a step short, and a machine does not know which of its reports nobody saw"
 			}
+			if monitored(w.claim()) {
+				why = "the claim looks at a monitor of several instances, for which no code is generated"
+			}
 			if why == "" {
 				text, why = w.test(testName(c.Check, cl.Name, names))
 			}

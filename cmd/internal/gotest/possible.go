@@ -105,17 +105,29 @@ func rehearse(p *model.Protocol, c *model.Check, cl *check.ClaimReport) (*rehear
 }
 
 // looksBack reports whether a claim looks at what was, for which the check adds variables or monitors to the
-// machines. A nil claim is a built-in one.
+// machines.
 func looksBack(c *model.Claim) bool {
-	found := false
-	if c != nil {
-		for _, e := range append([]model.Expr{c.When, c.Expr}, c.Exprs...) {
-			core.Walk(core.Of(e), func(e core.Expr) {
-				r, ok := e.(*core.Read)
-				found = found || ok && (r.Var != nil && r.Var.Ghost != model.NoGhost ||
-					slices.ContainsFunc(r.Path, func(s core.Step) bool { return s.Part.Monitor }))
-			})
-		}
+	return reads(c, func(r *core.Read) bool {
+		return r.Var != nil && r.Var.Ghost != model.NoGhost ||
+			slices.ContainsFunc(r.Path, func(s core.Step) bool { return s.Part.Monitor })
+	})
+}
+
+// monitored reports whether a claim looks at a monitor of several instances.
+func monitored(c *model.Claim) bool {
+	return reads(c, func(r *core.Read) bool { return r.Inst != nil && r.Inst.Monitor })
+}
+
+// reads reports whether a claim looks at something of a kind. A nil claim is a built-in one.
+func reads(c *model.Claim, is func(*core.Read) bool) (found bool) {
+	if c == nil {
+		return false
+	}
+	for _, e := range append([]model.Expr{c.When, c.Expr}, c.Exprs...) {
+		core.Walk(core.Of(e), func(e core.Expr) {
+			r, ok := e.(*core.Read)
+			found = found || ok && is(r)
+		})
 	}
 	return found
 }

@@ -31,6 +31,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 	if len(instances.single)+len(instances.groups) == 0 {
 		return c // which is reported; nothing can be said of no instances
 	}
+	r.joint(c, instances, n.Get("monitors"))
 	r.faults(c, instances, n)
 	r.comers(c, n)
 	r.reliable(c, n)
@@ -52,6 +53,7 @@ func (r *checker) oneCheck(e ast.Entry) *model.Check {
 	}
 	r.Remember(instances.ghosts)
 	r.honestOnly(c)
+	r.unmonitored(c)
 	known := append(n.Get("claims").Keys(), model.BuiltinClaims()...)
 	for _, it := range pass.Scalars(n.Get("expect")) {
 		if !slices.Contains(known, it.Text) {

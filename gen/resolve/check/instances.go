@@ -20,7 +20,9 @@ import (
 type parties struct {
 	single map[string]*convert.Instance
 	groups map[string]*convert.Group
-	ghosts *convert.Ghosts
+	// monitors are those of several instances.
+	monitors map[string]*convert.Instance
+	ghosts   *convert.Ghosts
 }
 
 // member is one instance of the section `instances`. A group has several.
@@ -105,7 +107,8 @@ func members(r *types.Table, n *ast.Node) []member {
 }
 
 func (r *checker) instances(c *model.Check, n *ast.Node) *parties {
-	out := &parties{single: map[string]*convert.Instance{}, groups: map[string]*convert.Group{}}
+	out := &parties{single: map[string]*convert.Instance{}, groups: map[string]*convert.Group{},
+		monitors: map[string]*convert.Instance{}}
 	if n == nil || len(n.Entries) == 0 {
 		r.Errorf("FSM009", c.Span, "check %s has no instances", diag.Quote(c.Name)).
 			With("add `instances: {a: role, b: role}`")
@@ -169,7 +172,8 @@ func (p *parties) enter(r *pass.Pass, m member, in *convert.Instance) {
 }
 
 func (p *parties) scope(t *types.Table) *expr.Resolver {
-	return expr.In(&convert.Scope{Table: t, Instances: p.single, Groups: p.groups, Ghosts: p.ghosts, Written: 1})
+	return expr.In(&convert.Scope{Table: t, Instances: p.single, Groups: p.groups, Monitors: p.monitors,
+		Ghosts: p.ghosts, Written: 1})
 }
 
 // instance resolves the role and the arguments of one instance.

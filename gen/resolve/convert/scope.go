@@ -25,9 +25,10 @@ type Scope struct {
 	Environment bool // len(out) and len(in) are channels of the machine
 	Instances   map[string]*Instance
 	Groups      map[string]*Group
-	Ghosts      *Ghosts   // what claims ask of the past; nil where nothing can be asked of it
-	Bindings    []Binding // names that stand for instances while a condition is written out
-	Written     int       // how many copies of the present condition are made
+	Monitors    map[string]*Instance // those of several instances
+	Ghosts      *Ghosts              // what claims ask of the past; nil where nothing can be asked of it
+	Bindings    []Binding            // names that stand for instances while a condition is written out
+	Written     int                  // how many copies of the present condition are made
 	// Lenient is set if the event's fields could not be resolved. Unknown names may be theirs and
 	// are not reported.
 	Lenient bool

@@ -47,7 +47,8 @@ func (s *Resolver) Expr(n syntax.Node, want *model.Type) model.Expr {
 	switch {
 	case f.e != nil:
 		return f.e
-	case f.info != nil && f.inst != nil && len(f.path) == 0 && (want == nil || want.Kind != model.KindBool):
+	case f.info != nil && f.inst != nil && len(f.path) == 0 && !f.inst.Monitor &&
+		(want == nil || want.Kind != model.KindBool):
 		// Where a value is needed an instance is its number.
 		return s.Literal(s.Basic("instance", n.Pos()), int64(f.inst.Index), n.Pos())
 	case f.group != nil:

@@ -96,6 +96,10 @@ func (s *Resolver) nearName(n *syntax.Ident, _ *model.Type) (ref, bool) {
 		}
 		return ref{info: in.Names, inst: in.Model}, true
 	}
+	if m := s.Monitors[n.Name]; m != nil {
+		s.Refer(n.Pos(), m.Model.Span)
+		return ref{info: m.Names, inst: m.Model}, true
+	}
 	return ref{}, false
 }
 
@@ -267,6 +271,7 @@ func (s *Resolver) names() []string {
 	}
 	names = append(names, slices.Sorted(maps.Keys(s.Instances))...)
 	names = append(names, slices.Sorted(maps.Keys(s.Groups))...)
+	names = append(names, slices.Sorted(maps.Keys(s.Monitors))...)
 	for _, b := range s.Bindings {
 		names = append(names, b.Name)
 	}
@@ -335,7 +340,7 @@ func (s *Resolver) valueOf(ro *convert.Names, inst *model.Instance, path model.P
 		if ro.Taken[name] {
 			return errRef
 		}
-		if name == "down" && inst != nil && len(path) == 0 {
+		if name == "down" && inst != nil && !inst.Monitor && len(path) == 0 {
 			base.T = types.Bool
 			return ref{e: &model.Down{ExprBase: base, Inst: inst}}
 		}

@@ -160,6 +160,10 @@ func (s *Resolver) happening(n syntax.Node, kind string) (of ref, h convert.Happ
 				With("write it as `a.confirm`")
 		}
 		return errRef, h
+	case of.inst.Monitor:
+		s.Errorf("FSM026", x.X.Pos(), "a monitor has no program that gives it commands or is told its reports").
+			With("say it of one of the instances that it watches")
+		return errRef, h
 	case len(of.path) > 0:
 		s.Errorf("FSM026", x.X.Pos(), "a part has no program that gives it commands or is told its reports").
 			With("say it of the instance around it")

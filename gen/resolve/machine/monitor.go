@@ -25,8 +25,11 @@ func (r *Set) Monitors(n *ast.Node) {
 		of := e.Value.Get("of")
 		if of == nil {
 			r.Errorf("FSM009", e.Key.Span(), "monitor %s does not say which role it watches", diag.Quote(e.Key.Text)).
-				With("add `of: ROLE`")
+				With("add `of: ROLE`, for one in each instance of it, or `of: [a, b]`, for one of several")
 			continue
+		}
+		if of.Kind == ast.List {
+			continue // of instances, which the check knows
 		}
 		ro := r.Roles[of.Text]
 		if ro == nil {
@@ -45,7 +48,7 @@ func (r *Set) Monitors(n *ast.Node) {
 // monitor adds one monitor to a role.
 func (ro *Role) monitor(e ast.Entry) {
 	before := ro.Len()
-	mon := ro.watcher(e)
+	mon := ro.r.Watcher(e, Heard(ro.Machine, "", diag.Span{}))
 	m := mon.Machine
 	p := &model.Part{Name: m.Name, Doc: m.Doc, Index: len(ro.Machine.Parts), Machine: m, Count: 1, Monitor: true,
 		Sends: make([]*model.PartSend, len(m.Messages)), Span: m.Span}
@@ -56,7 +59,7 @@ func (ro *Role) monitor(e ast.Entry) {
 	ro.Names.Parts[p] = mon.Names
 	give := func(h convert.Happening, base model.StmtBase, field func(i int) model.Expr) []model.Stmt {
 		ev := mon.Events[h.Name()]
-		if !mon.hears(ev) {
+		if !mon.Handles(ev) {
 			return nil
 		}
 		run := &model.Run{StmtBase: base, Part: p, Event: ev}
@@ -68,12 +71,41 @@ func (ro *Role) monitor(e ast.Entry) {
 	ro.observed(give)
 }
 
-// watcher resolves the machine of a monitor. Its events are the commands and reports of the role.
-func (ro *Role) watcher(e ast.Entry) *Role {
-	m := &model.Machine{Name: e.Key.Text, Doc: pass.TextOf(e.Value, "doc"), Protocol: ro.Machine.Protocol,
+// Hearing is what a monitor hears as an event: a command or a report. From is the name of the instances
+// that it comes from, empty if the monitor watches one alone.
+type Hearing struct {
+	convert.Happening
+	From string
+	At   diag.Span // where these instances are declared
+	Role string
+}
+
+// name is the name of the event.
+func (h Hearing) name() string {
+	if h.From == "" {
+		return h.Happening.Name()
+	}
+	return h.From + "." + h.Happening.Name()
+}
+
+// Heard are the commands and reports of a role, as a monitor hears them.
+func Heard(m *model.Machine, from string, at diag.Span) (list []Hearing) {
+	for _, ev := range m.Commands {
+		list = append(list, Hearing{convert.Happening{Command: ev}, from, at, m.Name})
+	}
+	for _, rep := range m.Reports {
+		list = append(list, Hearing{convert.Happening{Report: rep}, from, at, m.Name})
+	}
+	return list
+}
+
+// Watcher resolves the machine of a monitor that hears these commands and reports. Its events have the places
+// of these in the list, but for those whose name is that of another one.
+func (r *Set) Watcher(e ast.Entry, heard []Hearing) *Role {
+	m := &model.Machine{Name: e.Key.Text, Doc: pass.TextOf(e.Value, "doc"), Protocol: r.Protocol.Name,
 		Span: e.Key.Span()}
 	mon := &Role{
-		Names: convert.NewNames(ro.Table, m), r: ro.r, Node: e.Value, children: map[*model.Part]*Role{},
+		Names: convert.NewNames(r.Table, m), r: r, Node: e.Value, children: map[*model.Part]*Role{},
 		Events: map[string]*model.Event{}, routines: map[string]*routine{}, reports: map[string]*model.Report{},
 		Sends: map[*model.Message]diag.Span{}, Hears: map[*model.Message]bool{},
 		badGuard: map[*model.Transition]bool{},
@@ -81,41 +113,45 @@ func (ro *Role) watcher(e ast.Entry) *Role {
 	mon.declareVars("vars")
 	for _, v := range m.Vars {
 		if v.Type != nil && !remembers(v.Type) {
-			ro.Errorf("FSM098", v.Span, "a monitor remembers numbers, truth values, names and instances, not %s",
+			r.Errorf("FSM098", v.Span, "a monitor remembers numbers, truth values, names and instances, not %s",
 				types.Describe(v.Type))
 		}
 	}
 	mon.declareStates()
-	both := map[string]bool{}
-	add := func(name, doc string, fields []*model.Field, at diag.Span) {
-		ev := &model.Event{Kind: model.EventCommand, Name: name, Doc: doc, Index: len(m.Events), Fields: fields,
-			Span: at}
+	both := map[string]Hearing{}
+	for _, h := range heard {
+		name := h.name()
 		if mon.Events[name] != nil {
-			both[name] = true
-			return
+			both[name] = h
+			continue
+		}
+		doc, at := "", diag.Span{}
+		if h.Report != nil {
+			doc, at = h.Report.Doc, h.Report.Span
+		} else {
+			doc, at = h.Command.Doc, h.Command.Span
+		}
+		ev := &model.Event{Kind: model.EventCommand, Name: name, Doc: doc, Index: len(m.Events),
+			Fields: h.Fields(), Watched: h.From != "", Span: at}
+		if ev.Watched {
+			r.watched[ev] = h.At
 		}
 		mon.Events[name] = ev
 		m.Events, m.Commands = append(m.Events, ev), append(m.Commands, ev)
 	}
-	for _, ev := range ro.Machine.Commands {
-		add(ev.Name, ev.Doc, ev.Fields, ev.Span)
-	}
-	for _, rep := range ro.Machine.Reports {
-		add(rep.Name, rep.Doc, rep.Fields, rep.Span)
-	}
-	before := ro.Len()
+	before := r.Len()
 	mon.complete()
-	if ro.Len() > before {
+	if r.Len() > before {
 		return mon
 	}
 	for _, st := range m.States {
 		if st.Final {
-			ro.Errorf("FSM098", st.Span, "a monitor has no end, so no state of it is final")
+			r.Errorf("FSM098", st.Span, "a monitor has no end, so no state of it is final")
 		}
 		for _, h := range st.Handlers {
-			if h != nil && both[h.Event.Name] {
-				ro.Errorf("FSM022", h.Span, "%s is a command and a report of %s, and a monitor cannot tell which",
-					diag.Quote(h.Event.Name), diag.Quote(ro.Machine.Name)).
+			if h != nil && both[h.Event.Name].Role != "" {
+				r.Errorf("FSM022", h.Span, "%s is a command and a report of %s, and a monitor cannot tell which",
+					diag.Quote(h.Event.Name), diag.Quote(both[h.Event.Name].Role)).
 					With("rename one of them, or say it with `commanded(…)` and `reported(…)` in claims")
 			}
 		}
@@ -132,7 +168,7 @@ func (ro *Role) watcher(e ast.Entry) *Role {
 			}
 		}
 	}
-	if ro.Len() == before {
+	if r.Len() == before {
 		mon.cannotFail()
 	}
 	return mon
@@ -150,8 +186,8 @@ func remembers(t *model.Type) bool {
 	return false
 }
 
-// hears reports whether some state of a monitor does something about an event.
-func (mon *Role) hears(ev *model.Event) bool {
+// Handles reports whether some state of a monitor does something about an event.
+func (mon *Role) Handles(ev *model.Event) bool {
 	for _, st := range mon.Machine.States {
 		if h := st.Handlers[ev.Index]; h.Mode == model.Handle {
 			return true

@@ -23,9 +23,6 @@ type composite struct {
 	last  *model.Var   // the state in it that was left last; nil if no branch resumes it
 }
 
-// nestedKeys are the keys of a state that mean something only if it has states, or is in one.
-var nestedKeys = []string{"initial", "states", "exit"}
-
 // declareIn declares the states of a section `states`, and those inside them.
 func (ro *Role) declareIn(n *ast.Node, in *composite) {
 	for _, e := range n.Entries {

@@ -36,9 +36,6 @@ type Role struct {
 	composites []*composite
 }
 
-// stateKeys are the keys of a state that do not name an event.
-var stateKeys = append([]string{"doc", "entry", "final", "ignore", "defer", "forward"}, nestedKeys...)
-
 // declare enters a value, or reports that its name is taken.
 func (ro *Role) declare(key *ast.Node, what string, v any) bool {
 	name := key.Text
@@ -175,11 +172,6 @@ func (ro *Role) addEvent(ev *model.Event) bool {
 	ro.Events[ev.Name] = ev
 	ro.Machine.Events = append(ro.Machine.Events, ev)
 	return true
-}
-
-func eventWord(k model.EventKind) string {
-	return [...]string{"basic event", "basic event", "basic event", "message", "command", "timer",
-		"part's event", "part's event"}[k]
 }
 
 // basicEvents enters all events but those of parts, in the order of the model.

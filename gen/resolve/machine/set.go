@@ -17,6 +17,7 @@ type Set struct {
 	*types.Table
 	Roles   map[string]*Role
 	Imports Importer
+	watched map[*model.Event]diag.Span // by event of a monitor: where the instances are declared that it comes from
 }
 
 // Importer resolves imported units. Package resolve implements it, since an imported unit goes
@@ -32,7 +33,7 @@ type Importer interface {
 
 // New returns the set of a pass, still empty.
 func New(t *types.Table, imports Importer) *Set {
-	return &Set{Table: t, Roles: map[string]*Role{}, Imports: imports}
+	return &Set{Table: t, Roles: map[string]*Role{}, Imports: imports, watched: map[*model.Event]diag.Span{}}
 }
 
 // Declare resolves what roles declare, without what their states do.

@@ -4,7 +4,19 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/model"
 )
+
+// stateKeys are the keys of a state that do not name an event.
+var stateKeys = append([]string{"doc", "entry", "final", "ignore", "defer", "forward"}, nestedKeys...)
+
+// nestedKeys are the keys of a state that mean something only if it has states, or is in one.
+var nestedKeys = []string{"initial", "states", "exit"}
+
+func eventWord(k model.EventKind) string {
+	return [...]string{"basic event", "basic event", "basic event", "message", "command", "timer",
+		"part's event", "part's event"}[k]
+}
 
 // alternatives is the remedy where branches are never reached because one before has no condition.
 func alternatives(key *ast.Node, branches []*ast.Node) string {

@@ -518,6 +518,11 @@ func (r *Set) referEvent(m mention, ev *model.Event) {
 		return
 	}
 	part, rest, dotted := strings.Cut(m.event, ".")
+	if dotted && ev.Watched {
+		r.Refer(m.key.Part(m.from, m.from+len(part)), r.watched[ev])
+		r.Refer(m.key.Part(m.from+len(part)+1, m.from+len(m.event)), ev.Span)
+		return
+	}
 	if !dotted || ev.Part == nil {
 		if ev.Kind >= model.EventMessage {
 			r.Refer(m.at, ev.Span)

@@ -19,7 +19,17 @@ type Parts struct {
 	Instances []*model.Instance
 	Texts     *interp.Strings
 	Channels  []explore.Channel // those between instances
-	Layouts   []*codec.Layout   // of the local values of Instances
+	Layouts   []*codec.Layout   // of the local values of Instances, then of monitors of several instances
+	// MonitorsAt is the place of the first such monitor among the machines of the explorer.
+	MonitorsAt int
+}
+
+// Machine is the place among the machines of the explorer of what has a number in Layouts.
+func (p *Parts) Machine(i int) int {
+	if n := len(p.Instances); i >= n {
+		return p.MonitorsAt + i - n
+	}
+	return i
 }
 
 // LooksAt reports whether the length of channel k counts in l, for the given instance if it asks for

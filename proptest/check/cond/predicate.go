@@ -270,13 +270,14 @@ func (p *Predicate) OfChannel(k int, word [][]byte) uint32 {
 func (p *Predicate) load(procs, chans []uint32) bool {
 	for i := range p.procs {
 		c := &p.procs[i]
-		if procs[i] == Irrelevant {
+		class := procs[p.parts.Machine(i)]
+		if class == Irrelevant {
 			return false
 		}
-		if procs[i] == 0 {
+		if class == 0 {
 			continue
 		}
-		tuple := c.Tuples[procs[i]]
+		tuple := c.Tuples[class]
 		at := 0
 		for _, a := range c.atoms {
 			n := 1 + a.expr.Node().Slots
@@ -294,7 +295,7 @@ func (p *Predicate) load(procs, chans []uint32) bool {
 		}
 		for _, t := range s.held {
 			c := &p.procs[t[0]]
-			tuple := c.Tuples[procs[t[0]]]
+			tuple := c.Tuples[procs[t[0]]] // monitors hold nothing
 			n += tuple[len(tuple)-c.tail()+t[1]]
 		}
 		p.frame[s.at] = n

@@ -95,11 +95,11 @@ func (s *Machines) leadsTo(c *model.Claim, e explore.Claim) {
 
 // observe sets the class functions of a claim, only where something is looked at.
 func (s *Machines) observe(e *explore.Claim, p *cond.Predicate) {
-	e.Procs = make([]func([]byte) uint32, len(s.Procs))
+	e.Procs = make([]func([]byte) uint32, s.Parts.MonitorsAt+len(s.Joint))
 	e.Chans = make([]func(explore.Word) uint32, len(s.System.Channels))
-	for i := range s.Procs {
+	for i := range s.Parts.Layouts {
 		if p.LooksAtInstance(i) {
-			e.Procs[i] = func(b []byte) uint32 { return p.OfInstance(i, b) }
+			e.Procs[s.Parts.Machine(i)] = func(b []byte) uint32 { return p.OfInstance(i, b) }
 		}
 	}
 	for k := range s.Own {

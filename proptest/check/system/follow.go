@@ -29,6 +29,7 @@ type Move struct {
 // configuration, in case of an error the one before it.
 func (s *Machines) Follow(moves []Move) (steps []explore.TraceStep, end explore.Configuration, err error) {
 	f := follower{Machines: s}
+	values := s.Beginnings()
 	for _, p := range s.System.Procs {
 		f.locals = append(f.locals, p.Init())
 	}
@@ -38,7 +39,11 @@ func (s *Machines) Follow(moves []Move) (steps []explore.TraceStep, end explore.
 		if err != nil {
 			return nil, end, fmt.Errorf("step %d, %s: %w", n+1, moves[n].Move, err)
 		}
+		s.Hearing(values, x.Proc, x.After)
 		steps = append(steps, x)
+	}
+	for k, v := range values {
+		f.locals[s.Parts.MonitorsAt+k] = PackMonitor(v)
 	}
 	for k := range f.words {
 		if s.System.Channels[k].Order == explore.Bag {
@@ -120,7 +125,7 @@ func (f *follower) step(mv *Move) (x explore.TraceStep, err error) {
 		return x, nil
 	}
 	x.After = found.Next
-	f.locals[x.Proc], f.words = found.Next, sent(words, found.Sends)
+	f.locals[x.Proc], f.words = f.Settle(x.Proc, found.Next), sent(words, found.Sends)
 	return x, nil
 }
 

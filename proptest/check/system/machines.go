@@ -45,6 +45,9 @@ type Machines struct {
 
 	Texts *interp.Strings
 	Procs []*Process
+	// Joint are the monitors of several instances.
+	Joint []*stage.Monitor
+	heard []*hearsay // by monitor
 	// Parts are the instances and their channels as conditions see them.
 	Parts *cond.Parts
 	// Rules say what lies between the instances.
@@ -95,6 +98,8 @@ type Process struct {
 	AtDown, AtAbsent, atWaiting, atUp, atAsked, atBroken, AtCutoff, atTold, atHeard int
 	atCrashes, atRestarts, atComes, atReturns, atLeft                               int
 
+	atHearsay []int // by monitor of several instances; -1: it does not watch this one
+
 	peers      uint64 // instances to which there is a link
 	settled    []int  // channels of which it is settled whether a crash is told there, see told
 	monitors   []monitor
@@ -142,8 +147,9 @@ type taken struct {
 	ev    interp.Event
 	res   fsm.Result
 	fault *interp.Fault
-	lost  string // why a message has nobody to go to
-	bare  string // which message has no frame, and why
+	lost  string           // why a message has nobody to go to
+	bare  string           // which message has no frame, and why
+	heard [][]interp.Event // by monitor of several instances
 }
 
 // monitor watches a leadsTo with a bound, at the one instance that it is about.

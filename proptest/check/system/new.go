@@ -30,6 +30,9 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 	s.System = &explore.System{Name: p.Name + " " + c.Name}
 	s.Rules = *stage.Rules(c)
 	s.channels()
+	if err := s.monitors(); err != nil {
+		return nil, err
+	}
 	var problems []error
 	lower := core.Once()
 	for _, inst := range c.Instances {
@@ -48,6 +51,7 @@ func New(p *model.Protocol, c *model.Check) (*Machines, error) {
 	s.private()
 	s.addParter()
 	s.addClock()
+	s.addMonitors()
 	s.spare = len(s.System.Labels)
 	for range spareLabels {
 		s.System.Labels = append(s.System.Labels, explore.Label{Name: "several transitions", Proc: -1})
@@ -141,6 +145,7 @@ func (s *Machines) process(inst *model.Instance, lower func(*model.Machine) *cor
 	}
 	p.layFaults()
 	p.layTime()
+	p.layMonitors()
 	p.Layout = codec.NewLayout(p.bounded, role.Size, p.AtDown)
 	s.Parts.Layouts = append(s.Parts.Layouts, p.Layout)
 	p.label = len(s.System.Labels)

@@ -195,6 +195,7 @@ func (p *Process) emit(l codec.Local, r result, emit func(explore.Step)) {
 		s.Next = p.Pack(n, l.Value)
 	case r.Code == fsm.Took:
 		s.Label, s.Tally, s.Note = p.labelTaken(p.last.ev), p.tally(), codec.PackNote(p.last.ev)
+		p.say(&n)
 		s.Next = p.after(n, r.Value)
 	default:
 		s.Label, s.Tally, s.Note = p.labelOf(l, p.last.res, p.last.ev), p.tally(), codec.PackNote(p.last.ev)
@@ -264,6 +265,7 @@ func (p stepper) Step(v interp.Value, ev world.Event[string]) world.Outcome[inte
 	if ev.Kind == world.Message && p.sys.Rules.IsHostile(ev.Peer) {
 		p.sys.faulted(fault)
 	}
+	p.hear(effects)
 	out := world.Outcome[interp.Value, string]{Code: res.Code, Value: next}
 	for k := range effects {
 		p.effect(&effects[k], &out)

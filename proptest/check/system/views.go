@@ -60,6 +60,9 @@ func (s *Machines) Irreducible() string {
 			return "a check with a rule for a timer"
 		}
 	}
+	if len(s.Joint) > 0 {
+		return "a check with a monitor of several instances"
+	}
 	for _, c := range s.Check.Claims {
 		if c.Within > 0 {
 			return "a check with a claim that counts time"

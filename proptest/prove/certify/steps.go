@@ -115,6 +115,8 @@ func Beyond(c *model.Check) string {
 		return "proofs are not made for a check with faults"
 	case c.HasComers():
 		return "proofs are not made for a check in which parties come and go"
+	case len(c.Monitors) > 0:
+		return "proofs are not made for a check with a monitor of several instances"
 	case c.Time != nil:
 		return "proofs are not made for a check that counts time"
 	}

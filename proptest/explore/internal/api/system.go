@@ -25,6 +25,10 @@ type System struct {
 	Constraints []Constraint
 	// Watches are machines that remember what happened.
 	Watches []Watch
+	// Settle, if set, gives the local value with which a machine goes on when the watches have seen the
+	// one that a step led to. So a step can tell them something that nobody keeps. Only with Watches, and
+	// not asked of these.
+	Settle func(proc int, v []byte) []byte
 	// Budget bounds the faults of the environment on one run.
 	Budget Budget
 	// Symmetry says which configurations are alike, for Options.Reduce; or nil.

@@ -41,6 +41,9 @@ func (s *System) Check() error {
 			return bad("watch %d is of machine %d of %d, or has no Next", i, w.Proc, len(s.Procs))
 		}
 	}
+	if s.Settle != nil && len(s.Watches) == 0 {
+		return bad("Settle without Watches: nobody would see what it forgets")
+	}
 	for _, n := range s.Budget.Parts() {
 		if *n < 0 || *n > 255 {
 			return bad("a fault budget of %d; give 0 (no limit) to 255", *n)

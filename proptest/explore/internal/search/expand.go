@@ -436,6 +436,15 @@ func (w *Worker) remember(mark int) bool {
 			f := &e.Lay.Fields[x.Spec.Proc]
 			c[f.Word] += (uint64(next-1) - uint64(w.raw[x.Spec.Proc])) << f.Shift
 		}
+		for i := range e.Settled {
+			p := e.Settled[i].Proc
+			next := e.Settled[i].Of(w.raw[p])
+			if next == 0 {
+				return false
+			}
+			f := &e.Lay.Fields[p]
+			c[f.Word] += (uint64(next-1) - uint64(w.raw[p])) << f.Shift
+		}
 	}
 	return true
 }

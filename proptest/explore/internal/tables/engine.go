@@ -33,11 +33,12 @@ type Engine struct {
 	Lay     store.Layout
 	Bundles []*Bundle
 	Watches []watch
-	Canon   *canon   // nil without symmetry
-	Ample   *ample   // nil if all steps are looked at everywhere
-	Reduced []string // reductions in use
-	Refused []string // reductions asked for and not used, with the reason
-	Faulty  bool     // some channel loses, duplicates or swaps, or has a tail to lose
+	Settled []settled // of all machines but watches, if there is a Settle
+	Canon   *canon    // nil without symmetry
+	Ample   *ample    // nil if all steps are looked at everywhere
+	Reduced []string  // reductions in use
+	Refused []string  // reductions asked for and not used, with the reason
+	Faulty  bool      // some channel loses, duplicates or swaps, or has a tail to lose
 	Tallies tallies
 	nextBuf []uint32
 	baseBuf []uint32

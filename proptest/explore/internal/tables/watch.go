@@ -2,6 +2,7 @@ package tables
 
 import (
 	"encoding/binary"
+	"slices"
 
 	"github.com/parley-go/parley/proptest/explore/internal/api"
 )
@@ -32,6 +33,42 @@ func (e *Engine) initWatches() {
 		e.Watches[i].B = e.NewBundle(api.Everywhere, []int{len(e.Sys.Claims) + i})
 		e.Watches[i].B.watch = &e.Watches[i]
 	}
+	for p := range e.Procs {
+		is := func(x watch) bool { return x.Spec.Proc == p }
+		if e.Sys.Settle != nil && !slices.ContainsFunc(e.Watches, is) {
+			e.Settled = append(e.Settled, settled{Proc: p})
+		}
+	}
+}
+
+// settled is a machine with what Settle says of its local values.
+type settled struct {
+	Proc int
+	to   []uint32 // by local value: the one with which it goes on plus 1, 0 unknown
+}
+
+// Of gives the local value with which the machine goes on plus 1, or 0 if that is unknown.
+func (s *settled) Of(id uint32) uint32 {
+	if int(id) < len(s.to) {
+		return s.to[id]
+	}
+	return 0
+}
+
+// settle brings the machines in ids, which the watches have seen, to the local values with which they go on.
+func (e *Engine) settle(ids []uint32) {
+	for i := range e.Settled {
+		s := &e.Settled[i]
+		id := ids[s.Proc]
+		for int(id) >= len(s.to) {
+			s.to = append(s.to, 0)
+		}
+		if s.to[id] == 0 {
+			t := &e.Procs[s.Proc].Locals
+			s.to[id] = t.id(e.Sys.Settle(s.Proc, []byte(t.Vals[id]))) + 1
+		}
+		ids[s.Proc] = s.to[id] - 1
+	}
 }
 
 // looker returns evaluation i of a bundle: a claim or, after all claims, a watch.
@@ -60,6 +97,7 @@ func (e *Engine) remember(ids []uint32) {
 		}
 		ids[x.Spec.Proc] = x.B.Outcome(ids) - 1
 	}
+	e.settle(ids)
 }
 
 // remembering makes of fn what is called with moves whose watches still are as before.
