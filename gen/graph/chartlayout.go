@@ -25,6 +25,7 @@ type chartLayout struct {
 	x       []float64 // lifelines
 	y       []float64 // steps: the dot
 	pill    []bool    // steps: the state changed and is shown
+	left    []bool    // steps: the texts stand to the left of the dot
 	width   float64
 	headY   float64
 	bottom  float64 // end of the lifelines
@@ -39,6 +40,7 @@ func layoutChart(c *run.Chart) *chartLayout {
 	if c.Title == "" {
 		l.headY = 12
 	}
+	l.sides()
 	l.columns()
 	y := l.headY + headHeight + 26
 	if len(c.Start) > 0 {
@@ -85,37 +87,72 @@ func layoutChart(c *run.Chart) *chartLayout {
 	return l
 }
 
-// columns finds the lifelines' places: the first one's texts stand to its
-// left, all others' to their right.
+// sides finds where the texts of steps stand: those of the first column to its left, of the last one to its
+// right, of others where fewer arrows are.
+func (l *chartLayout) sides() {
+	right := make([]int, len(l.c.Steps)) // arrows to the right of the dot, less those to its left
+	count := func(step, other int) {
+		if other > l.c.Steps[step].Who {
+			right[step]++
+		} else {
+			right[step]--
+		}
+	}
+	for _, f := range l.flights {
+		count(f.sent, f.To)
+		for _, step := range f.received {
+			count(step, f.from)
+		}
+	}
+	for i, s := range l.c.Steps {
+		middle := s.Who > 0 && s.Who < len(l.c.Instances)-1
+		l.left = append(l.left, s.Who == 0 || middle && right[i] > 0)
+	}
+}
+
+// columns finds the lifelines' places.
 func (l *chartLayout) columns() {
 	n := len(l.c.Instances)
-	texts, arrows := make([]float64, n), 0.0
+	texts, before, arrows := make([]float64, n), make([]float64, n), 0.0 // widths to the right and to the left
 	for i, name := range l.c.Instances {
 		texts[i] = boldWidth(name, 13)/2 + 10
+		before[i] = texts[i]
 	}
-	for _, s := range l.c.Steps {
+	for i, s := range l.c.Steps {
 		for _, t := range chartLines(s) {
 			if s.Who >= 0 {
-				texts[s.Who] = max(texts[s.Who], t.width()+16, textWidth(s.State, 11)+30)
+				side := texts
+				if l.left[i] {
+					side = before
+				}
+				side[s.Who] = max(side[s.Who], t.width()+16, textWidth(s.State, 11)+30)
 			}
 		}
 	}
 	for _, f := range l.flights {
 		arrows = max(arrows, textWidth(f.longest(), 11))
 	}
-	x := 16 + texts[0]
+	x := 16 + before[0]
 	for i := range n {
 		l.x = append(l.x, x)
-		switch {
-		case i == 0:
-			x += max(220, arrows+90)
-		case i+1 < n:
-			x += max(220, arrows+40, texts[i]+60)
+		if i+1 == n {
+			break
 		}
+		room := max(220, arrows+40, texts[i]+60)
+		if i == 0 {
+			room = max(220, arrows+90)
+		}
+		if i+2 < n { // the next one is in the middle
+			room = max(room, texts[i]+before[i+1]+20)
+		}
+		x += room
 	}
 	l.width = l.x[n-1] + texts[n-1] + 16
 	if n == 1 {
-		l.width = l.x[0] + texts[0] + 60
+		l.width = l.x[0] + before[0] + 60
+	}
+	for _, text := range chartLegend(l.c) {
+		l.width = max(l.width, textWidth(text, 11)+32)
 	}
 	l.width = max(l.width, boldWidth(l.c.Title, 15)+32, min(boldWidth(l.c.End, endSize), endWidth)+32)
 }
@@ -161,11 +198,18 @@ func chartLines(s run.ChartStep) []chartLine {
 		event.colour = colours[received]
 	}
 	var list []chartLine
+	if faulty(s.Kind) {
+		event.colour = badColour
+	}
 	if s.Event != "" {
 		list = append(list, event)
 	}
-	for _, n := range s.Notes {
-		list = append(list, chartLine{text: n, colour: colours[plain]})
+	for i, n := range s.Notes {
+		l := chartLine{text: n, colour: colours[plain]}
+		if i == 0 && s.Event == "" && faulty(s.Kind) {
+			l.colour = badColour
+		}
+		list = append(list, l)
 	}
 	if s.Fault != "" {
 		list = append(list, chartLine{s.Fault, badColour, bold})

@@ -17,6 +17,9 @@ func ChartMermaid(c *run.Chart) string {
 		fmt.Fprintf(&b, "    title %s\n", mermaidText(c.Title))
 	}
 	for i, name := range c.Instances {
+		if at(c.Hostile, i) {
+			name += " (hostile)"
+		}
 		fmt.Fprintf(&b, "    participant p%d as %s\n", i, mermaidText(name))
 	}
 	byID := map[int]*flight{}

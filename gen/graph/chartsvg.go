@@ -27,8 +27,7 @@ func drawChart(c *run.Chart) (*chartLayout, string) {
 		w.text(16, 22, "start", colours[title], ` font-size="15" font-weight="bold"`, c.Title)
 	}
 	for i, name := range c.Instances {
-		w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#b8bec9" stroke-width="1.5"/>`+"\n",
-			num(l.x[i]), num(l.headY+headHeight), num(l.x[i]), num(l.bottom))
+		l.lifeline(w, i)
 		l.taken.line(&segment{l.x[i], l.headY, l.x[i], l.bottom})
 		l.head(w, i, name, l.headY)
 		if len(c.Steps) > 24 {
@@ -53,11 +52,62 @@ func drawChart(c *run.Chart) (*chartLayout, string) {
 		a.write(w, &l.taken)
 	}
 	height := l.bottom + headHeight + 16
+	for _, text := range chartLegend(c) {
+		w.text(16, height-6, "start", colours[faint], ` font-size="11"`, text)
+		height += 16
+	}
 	for _, line := range endLines(c.End, l.width-32) {
 		w.text(16, height+6, "start", badColour, bold, line)
 		height += 18
 	}
 	return l, w.document(l.width, height, c.Title)
+}
+
+// lifeline draws when an instance is there: dashed where nobody is, or where it has crashed.
+func (l *chartLayout) lifeline(w *svg, i int) {
+	piece := func(from, to float64, away bool) {
+		style := ""
+		if away {
+			style = ` stroke-dasharray="2 5"`
+		}
+		w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#b8bec9" stroke-width="1.5"%s/>`+"\n",
+			num(l.x[i]), num(from), num(l.x[i]), num(to), style)
+	}
+	from, away := l.headY+headHeight, at(l.c.Away, i)
+	for n, s := range l.c.Steps {
+		gone := s.Kind == run.Crash || s.Kind == run.Go
+		back := s.Kind == run.Come || s.Kind == run.Restart
+		if s.Who == i && (gone && !away || back && away) {
+			piece(from, l.y[n], away)
+			from, away = l.y[n], gone
+		}
+	}
+	piece(from, l.bottom, away)
+}
+
+// at is entry i of a list that may be shorter.
+func at(list []bool, i int) bool { return i < len(list) && list[i] }
+
+// chartLegend explains what is not seen in every chart.
+func chartLegend(c *run.Chart) (list []string) {
+	if slices.Contains(c.Hostile, true) {
+		list = append(list, "a head with a red, dashed border: hostile, it has no machine and sends what it likes")
+	}
+	if slices.Contains(c.Away, true) || slices.ContainsFunc(c.Steps, func(s run.ChartStep) bool {
+		return s.Kind == run.Crash || s.Kind == run.Go
+	}) {
+		list = append(list, "a dotted line: nobody is there, or it has crashed")
+	}
+	return list
+}
+
+// faulty reports whether a step is none that a machine or its program takes, but something that goes wrong.
+func faulty(k run.Kind) bool {
+	switch k {
+	case run.Crash, run.Break, run.LinkLost, run.Partition, run.Cutoff, run.Malformed, run.Lost:
+		return true
+	}
+	return false
 }
 
 // The longest texts of a chart, in characters.
@@ -128,7 +178,11 @@ func (l *chartLayout) step(w *svg, i int, s run.ChartStep) {
 	y := l.y[i]
 	if s.Who < 0 { // a lost message shows it; what else happens between machines is said in the middle
 		for _, n := range s.Notes {
-			w.text((l.x[0]+l.x[len(l.x)-1])/2, y+4, "middle", colours[plain], "", n)
+			colour := colours[plain]
+			if faulty(s.Kind) {
+				colour = badColour
+			}
+			w.text((l.x[0]+l.x[len(l.x)-1])/2, y+4, "middle", colour, "", n)
 		}
 		return
 	}
@@ -136,25 +190,25 @@ func (l *chartLayout) step(w *svg, i int, s run.ChartStep) {
 	if s.Receives != 0 {
 		colour = colours[received]
 	}
-	if s.Fault != "" {
+	if s.Fault != "" || faulty(s.Kind) {
 		colour = badColour
 	}
 	w.f(`<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(x), num(y), colour)
 	w.takes(x-5, y-5, 10, 10)
 	anchor, tx := "start", x+12
-	if s.Who == 0 {
+	if l.left[i] {
 		anchor, tx = "end", x-12
 	}
 	down := y + 4
 	lines := chartLines(s)
 	if len(lines) == 0 && l.pill[i] {
-		l.stateBeside(w, s.Who, y-pillHeight/2, s.State)
+		l.stateBeside(w, i, y-pillHeight/2)
 	}
 	for n, t := range lines {
 		w.text(tx, down, anchor, t.colour, t.extra, t.text)
 		down += rowLine
 		if n == 0 && l.pill[i] {
-			l.stateBeside(w, s.Who, down-11, s.State)
+			l.stateBeside(w, i, down-11)
 			down += pillHeight + 2
 		}
 	}
@@ -163,8 +217,12 @@ func (l *chartLayout) step(w *svg, i int, s run.ChartStep) {
 func (l *chartLayout) head(w *svg, i int, name string, y float64) {
 	width := boldWidth(name, 13) + 24
 	w.takes(l.x[i]-width/2, y, width, headHeight)
-	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="#e8edf5" stroke="%s"/>`+"\n",
-		num(l.x[i]-width/2), num(y), num(width), num(headHeight), lineColour)
+	border := ` stroke="` + lineColour + `"`
+	if at(l.c.Hostile, i) {
+		border = ` stroke="` + badColour + `"` + dashed
+	}
+	w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="4" fill="#e8edf5"%s/>`+"\n",
+		num(l.x[i]-width/2), num(y), num(width), num(headHeight), border)
 	w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n",
 		num(l.x[i]), num(y+17), colours[title], escape(name))
 }
@@ -172,13 +230,14 @@ func (l *chartLayout) head(w *svg, i int, name string, y float64) {
 // state is a pill with a state's name on a lifeline.
 func (l *chartLayout) state(w *svg, i int, y float64, name string) { l.pillAt(w, l.x[i], y, name) }
 
-// stateBeside puts the pill where the instance's texts are.
-func (l *chartLayout) stateBeside(w *svg, i int, y float64, name string) {
-	off := 12 + pillWidth(name)/2
-	if i == 0 {
+// stateBeside puts the state after a step where its texts are.
+func (l *chartLayout) stateBeside(w *svg, step int, y float64) {
+	s := l.c.Steps[step]
+	off := 12 + pillWidth(s.State)/2
+	if l.left[step] {
 		off = -off
 	}
-	l.pillAt(w, l.x[i]+off, y, name)
+	l.pillAt(w, l.x[s.Who]+off, y, s.State)
 }
 
 func pillWidth(name string) float64 { return textWidth(name, 11) + 14 }

@@ -12,7 +12,9 @@ type Chart struct {
 	// Instances name the columns, in order; Start has the state of each before the first step,
 	// empty if unknown.
 	Instances, Start []string
-	Steps            []ChartStep
+	// Hostile are the instances that keep to no role, Away those at which nobody is at first; by column.
+	Hostile, Away []bool
+	Steps         []ChartStep
 	// Loop is how many of the last steps are repeated for ever; 0 if the run ends.
 	Loop int
 	// End is a remark below the last step, for example what is wrong there.
@@ -21,6 +23,8 @@ type Chart struct {
 
 // ChartStep is one step of a chart. Time runs from step to step.
 type ChartStep struct {
+	// Kind is the kind of the step; may be empty.
+	Kind Kind
 	// Who is the column of the instance that moves; [Nobody] if something between machines does:
 	// then Lost is the message that is lost, or Notes say what happens.
 	Who int
@@ -57,10 +61,16 @@ func (r *Run) Chart() *Chart {
 	known := false
 	for _, x := range r.Instances {
 		c.Instances, c.Start = append(c.Instances, x.Name), append(c.Start, x.Start)
+		c.Hostile = append(c.Hostile, x.Hostile)
 		known = known || x.Start != ""
 	}
 	if !known {
 		c.Start = nil
+	}
+	for i, x := range r.Instances {
+		moves := r.Of(i)
+		c.Away = append(c.Away, len(moves) > 0 && moves[0].Kind == Come ||
+			len(moves) == 0 && known && x.Start == "" && !x.Hostile)
 	}
 	last := 0
 	for i := range r.Steps {
@@ -70,6 +80,7 @@ func (r *Run) Chart() *Chart {
 	}
 	for i := range r.Steps {
 		s := r.drawn(&r.Steps[i])
+		s.Kind = r.Steps[i].Kind
 		if r.forged(&r.Steps[i]) { // what has no identity gets one, for the arrow
 			last++
 			sent := Sent{ID: last, To: s.Who, Text: s.Event, Channel: s.Channel}
