@@ -23,7 +23,7 @@ var formats = []struct{ protocol, to, hex, text string }{
 	{"a2s", "", "ffffffff 54 536f7572636520456e67696e6520517565727900 0a085eea",
 		"INFO_QUERY{challenge: 3932030986}"},
 	{"a2s", "", "ffffffff 41 0a085eea", "CHALLENGE{challenge: 3932030986}"},
-	{"a2s", "", "ffffffff 55 ffffffff", "PLAYER_QUERY{challenge: 4294967295}"},
+	{"a2s", "", "ffffffff 55 ffffffff", "PLAYER_QUERY{challenge: none}"},
 	{"a2s", "", "ffffffff 44 02 01 5b445d2d2d2d2d3e542e4e2e573c2d2d2d2d00 0e000000 b4970044 " +
 		"02 4b696c6c6572202121210005000000 6924d943",
 		`PLAYERS{players: [{index: 1, name: "[D]---->T.N.W<----", score: 14, seconds: 1140889524}, ` +
@@ -31,11 +31,13 @@ var formats = []struct{ protocol, to, hex, text string }{
 	{"a2s", "", "ffffffff 49 02 67616d653278732e636f6d00 64655f6475737400 637374726b6500 43535300 " +
 		"f000 05 10 04 64 6c 00 00 " +
 		"312e302e302e323200 a0 8769 6100",
-		`INFO{protocol: 2, name: "game2xs.com", map: "de_dust", ` +
+		`INFO{info: {protocol: 2, name: "game2xs.com", map: "de_dust", ` +
 			`folder: "cstrke", game: "CSS", app: 240, players: 5, ` +
-			`most: 16, bots: 4, kind: dedicated, system: linux, locked: false, ` +
+			`most: 16, bots: 4, kind: 100, system: 108, locked: false, ` +
 			`secured: false, version: "1.0.0.22", ` +
-			`port: 27015, steam: none, television: none, keywords: "a", long: none}`},
+			`port: 27015, steam: none, keywords: "a", long: none}, television: none}`},
+	{"a2s", "", "feffffff 01000000 02 00 e004 ffffffff 45 0100 61", `FIRST{ident: 1, total: 2, … answer: rules, piece: "\x01\x00a"}`},
+	{"a2s", "", "feffffff 01000000 02 01 e004 00 62 00", `NEXT{ident: 1, total: 2, number: 1, size: 1248, piece: "\x00b\x00"}`},
 	{"wireguard", "", "04000000 01020304 0500000000000000 " + strings.Repeat("aa", 16),
 		`DATA{receiver: 67305985, counter: 5, packet: "` + strings.Repeat(`\xaa`, 16) + `"}`},
 	{"wireguard", "", "01000000 05000000 " + strings.Repeat("61", 148-8),

@@ -337,6 +337,9 @@ func (d *layout) member(of gotree.Expr, names []string, f *model.Field) gotree.E
 	for i, step := range f.Path[1:] {
 		place = gotree.X("$1.$2", place, d.g.Typ(f.Path[i].Type, "").Fields[step.Index])
 	}
+	if f.Unwrapped { // the value of an optional field of a record
+		place = gotree.X("$1.Value", place)
+	}
 	return place
 }
 
