@@ -241,6 +241,8 @@ local function within(t, v, at, what)
       if code == v then return v end
     end
     wrong(at, "%s is %s, which no name has", what, number(v))
+  elseif t.k == "opaque" and t.bits < 64 and tonumber(tostring(v)) >= 2 ^ t.bits or t.k == "set" and tonumber(tostring(v)) >= 2 ^ t.n then
+    wrong(at, "%s is %s, more than %d bits", what, number(v), t.k == "set" and t.n or t.bits)
   elseif t.lo and (v < t.lo or v > t.hi) then
     wrong(at, "%s is %s, outside %s..%s", what, number(v), number(t.lo), number(t.hi))
   end
@@ -647,7 +649,7 @@ local function ended(r, item)
   local stop = s:find("[\r\n]")
   while not item.plain and stop do -- a CR or LF before the end
     local rest = s:sub(stop)
-    if rest:sub(1, #item.tail) == item.tail or rest == item.tail:sub(1, #rest) or item.lone and from and stop >= from then break end
+    if rest:sub(1, #item.tail) == item.tail or rest == item.tail:sub(1, #rest) or from and stop >= from then break end
     wrong(r.at + stop - 1, "%s has a line end that is none", item.field)
   end
   if from and from - 1 > item.most or not from and #s == item.most + #item.tail then wrong(r.at, "%s does not end", item.field) end

@@ -308,7 +308,11 @@ func (d *decoder) ahead(it *model.WireEach, slots []int64, field string) bool {
 	d.at += it.AheadOf
 	ok := true
 	if it.Present == nil {
-		ok = d.count(it.Count, slots, field)
+		least := 1
+		if it.Count.Varint == model.Fixed {
+			least = it.Count.Bits / 8
+		}
+		ok = d.need(field, least) && d.count(it.Count, slots, field)
 	} else if ok = d.need(field, it.Rows); ok {
 		from, to := it.Elements()
 		for i := from; i < to; i++ {

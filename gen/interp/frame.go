@@ -84,7 +84,7 @@ func DecodeFrameAs(p *model.Protocol, strs *Strings, b []byte, may func(*model.M
 		if err.Problem != 0 {
 			return nil, nil, err
 		}
-		return h.msg, slots, err
+		return checked(p, b, h.msg, slots)
 	}
 	var worst wire.Error
 	for _, m := range alike {
@@ -99,7 +99,7 @@ func DecodeFrameAs(p *model.Protocol, strs *Strings, b []byte, may func(*model.M
 			slots, e = decodeBody(p, strs, b, m, h.body)
 		}
 		if e.Problem == 0 {
-			return m, slots, e
+			return checked(p, b, m, slots)
 		}
 		worst = wire.Farther(worst, e)
 	}
@@ -129,14 +129,19 @@ func decodeBody(p *model.Protocol, strs *Strings, b []byte, m *model.Message, bo
 	if d.at < len(b) && !p.Wire.Surplus {
 		return nil, wire.Error{Message: m.Name, Offset: d.at, Problem: wire.Trailing, Value: int64(len(b) - d.at)}
 	}
+	return slots, wire.Error{}
+}
+
+// checked returns a message that was read, unless the checksum in the header is wrong.
+func checked(p *model.Protocol, b []byte, m *model.Message, slots []int64) (*model.Message, []int64, wire.Error) {
 	if it := checksumOf(p.Wire); it != nil {
 		got, want := uint32(wire.Unsigned(b[it.Offset:it.Offset+4], it.Little)), wire.Checksum(b, it.Offset)
 		if got != want {
-			return nil, wire.Error{Message: m.Name, Field: "checksum", Offset: it.Offset, Problem: wire.BadSum,
+			return nil, nil, wire.Error{Message: m.Name, Field: "checksum", Offset: it.Offset, Problem: wire.BadSum,
 				Value: int64(got), Limit: int64(want)}
 		}
 	}
-	return slots, wire.Error{}
+	return m, slots, wire.Error{}
 }
 
 // header is what the first bytes of a frame say.

@@ -496,11 +496,11 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "REPLY", Field: "kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Kind), Limit: 6}
 	}
 	dst = append(dst, kindWords[m.Kind]...)
-	there0 := wire.Flags(m.Line.Present, m.Number.Present, m.Bulk.Present, m.Array.Present)
+	there1 := wire.Flags(m.Line.Present, m.Number.Present, m.Bulk.Present, m.Array.Present)
 	switch m.Kind {
 	case KindSimple:
-		if there0 != 1 {
-			return dst, wire.Misplaced("REPLY", parts[:], there0, 1, len(dst)-start)
+		if there1 != 1 {
+			return dst, wire.Misplaced("REPLY", parts[:], there1, 1, len(dst)-start)
 		}
 		{
 			text := m.Line.Value.Data[:min(int(m.Line.Value.Len), 128)]
@@ -513,8 +513,8 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case KindError:
-		if there0 != 1 {
-			return dst, wire.Misplaced("REPLY", parts[:], there0, 1, len(dst)-start)
+		if there1 != 1 {
+			return dst, wire.Misplaced("REPLY", parts[:], there1, 1, len(dst)-start)
 		}
 		{
 			text := m.Line.Value.Data[:min(int(m.Line.Value.Len), 128)]
@@ -527,13 +527,13 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 			dst = append(append(dst, text...), "\r\n"...)
 		}
 	case KindInteger:
-		if there0 != 2 {
-			return dst, wire.Misplaced("REPLY", parts[:], there0, 2, len(dst)-start)
+		if there1 != 2 {
+			return dst, wire.Misplaced("REPLY", parts[:], there1, 2, len(dst)-start)
 		}
 		dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(m.Number.Value))), "\r\n")
 	case KindBulk:
-		if there0 != 4 {
-			return dst, wire.Misplaced("REPLY", parts[:], there0, 4, len(dst)-start)
+		if there1 != 4 {
+			return dst, wire.Misplaced("REPLY", parts[:], there1, 4, len(dst)-start)
 		}
 		if int(m.Bulk.Value.Len) > 256 {
 			return dst, wire.Error{Message: "REPLY", Field: "bulk", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Bulk.Value.Len), Limit: 256}
@@ -545,8 +545,8 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, "\r\n"...)
 	case KindArray:
-		if there0 != 8 {
-			return dst, wire.Misplaced("REPLY", parts[:], there0, 8, len(dst)-start)
+		if there1 != 8 {
+			return dst, wire.Misplaced("REPLY", parts[:], there1, 8, len(dst)-start)
 		}
 		if int(m.Array.Value.Len) > 8 {
 			return dst, wire.Error{Message: "REPLY", Field: "array", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Array.Value.Len), Limit: 8}
@@ -561,8 +561,8 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 			}
 		}
 	case KindAbsent, KindNoArray:
-		if there0 != 0 {
-			return dst, wire.Misplaced("REPLY", parts[:], there0, 0, len(dst)-start)
+		if there1 != 0 {
+			return dst, wire.Misplaced("REPLY", parts[:], there1, 0, len(dst)-start)
 		}
 		dst = append(dst, "\r\n"...)
 	}

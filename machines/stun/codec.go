@@ -543,27 +543,27 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 	sizeAt1 := len(dst)
 	dst = append(dst, 0, 0)
 	{
-		there2 := wire.Flags(e.Address.Present, e.Text.Present, e.Integrity.Present, e.Error.Present, e.Unknown.Present, e.Mapped.Present, e.Priority.Present, e.Tie.Present, e.Value.Present)
+		there1 := wire.Flags(e.Address.Present, e.Text.Present, e.Integrity.Present, e.Error.Present, e.Unknown.Present, e.Mapped.Present, e.Priority.Present, e.Tie.Present, e.Value.Present)
 		switch e.Kind {
 		case 1:
-			if there2 != 1 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 1, len(dst)-start)
+			if there1 != 1 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 1, len(dst)-start)
 			}
 			var err wire.Error
 			if dst, err = encodeAttributeAddress(dst, start, e, message); err.Problem != 0 {
 				return dst, err
 			}
 		case 6:
-			if there2 != 2 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			if there1 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 2, len(dst)-start)
 			}
 			{
 				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
 				dst = append(dst, text...)
 			}
 		case 8:
-			if there2 != 4 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 4, len(dst)-start)
+			if there1 != 4 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 4, len(dst)-start)
 			}
 			{
 				text := e.Integrity.Value.Data[:min(int(e.Integrity.Value.Len), 20)]
@@ -573,16 +573,16 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 				dst = append(dst, text...)
 			}
 		case 9:
-			if there2 != 8 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 8, len(dst)-start)
+			if there1 != 8 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 8, len(dst)-start)
 			}
 			var err wire.Error
 			if dst, err = encodeAttributeError(dst, start, e, message); err.Problem != 0 {
 				return dst, err
 			}
 		case 10:
-			if there2 != 16 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 16, len(dst)-start)
+			if there1 != 16 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 16, len(dst)-start)
 			}
 			if int(e.Unknown.Value.Len) > 16 {
 				return dst, wire.Error{Message: message, Field: "attributes.unknown", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Unknown.Value.Len), Limit: 16}
@@ -591,73 +591,73 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 				dst = binary.BigEndian.AppendUint16(dst, uint16(e.Unknown.Value.Items[i]))
 			}
 		case 20:
-			if there2 != 2 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			if there1 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 2, len(dst)-start)
 			}
 			{
 				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
 				dst = append(dst, text...)
 			}
 		case 21:
-			if there2 != 2 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			if there1 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 2, len(dst)-start)
 			}
 			{
 				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
 				dst = append(dst, text...)
 			}
 		case 32:
-			if there2 != 32 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 32, len(dst)-start)
+			if there1 != 32 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 32, len(dst)-start)
 			}
 			var err wire.Error
 			if dst, err = encodeAttributeMapped(dst, start, e, message); err.Problem != 0 {
 				return dst, err
 			}
 		case 36:
-			if there2 != 64 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 64, len(dst)-start)
+			if there1 != 64 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 64, len(dst)-start)
 			}
 			dst = binary.BigEndian.AppendUint32(dst, uint32(e.Priority.Value))
 		case 37:
-			if there2 != 0 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 0, len(dst)-start)
+			if there1 != 0 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 0, len(dst)-start)
 			}
 		case 32802:
-			if there2 != 2 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 2, len(dst)-start)
+			if there1 != 2 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 2, len(dst)-start)
 			}
 			{
 				text := e.Text.Value.Data[:min(int(e.Text.Value.Len), 763)]
 				dst = append(dst, text...)
 			}
 		case 32803:
-			if there2 != 1 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 1, len(dst)-start)
+			if there1 != 1 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 1, len(dst)-start)
 			}
 			var err wire.Error
 			if dst, err = encodeAttributeAddress(dst, start, e, message); err.Problem != 0 {
 				return dst, err
 			}
 		case 32808:
-			if there2 != 0 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 0, len(dst)-start)
+			if there1 != 0 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 0, len(dst)-start)
 			}
 			binary.BigEndian.PutUint16(dst[start+2:], uint16(len(dst)-start-16))
 			dst = binary.BigEndian.AppendUint32(dst, uint32(uint32(wire.CRC32.Of(dst[start:start+since10]))^1398035790))
 		case 32809:
-			if there2 != 128 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 128, len(dst)-start)
+			if there1 != 128 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 128, len(dst)-start)
 			}
 			dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
 		case 32810:
-			if there2 != 128 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 128, len(dst)-start)
+			if there1 != 128 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 128, len(dst)-start)
 			}
 			dst = binary.BigEndian.AppendUint64(dst, uint64(e.Tie.Value))
 		default:
-			if there2 != 256 {
-				return dst, wire.Misplaced(message, attributesParts[:], there2, 256, len(dst)-start)
+			if there1 != 256 {
+				return dst, wire.Misplaced(message, attributesParts[:], there1, 256, len(dst)-start)
 			}
 			{
 				text := e.Value.Value.Data[:min(int(e.Value.Value.Len), 256)]

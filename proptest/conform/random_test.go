@@ -13,6 +13,7 @@ import (
 	"github.com/parley-go/parley/gen/golang"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/draw"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/wire"
 )
@@ -59,7 +60,7 @@ func begin(t *rapid.T, pair *Pair) interp.Value {
 	var args [][]int64
 	for _, param := range pair.Role.Params {
 		a := make([]int64, param.Type.Slots())
-		drawValue(t, pair.Strings, param.Type, a, false)
+		draw.Value(t, pair.Strings, param.Type, a, false)
 		args = append(args, a)
 	}
 	v, err := interp.NewValue(pair.Role, pair.Strings, args...)
@@ -95,10 +96,31 @@ func drawEvent(t *rapid.T, pair *Pair, v interp.Value, events []interp.Event) in
 	for try := 0; ; try++ {
 		ev := rapid.SampledFrom(events).Draw(t, "event")
 		// a driver has timers by number
-		ev.Args = drawFields(t, pair.Strings, ev.Event.Fields, ev.Event.Kind != model.EventTimer)
+		ev.Args = draw.Fields(t, pair.Strings, ev.Event.Fields, ev.Event.Kind != model.EventTimer)
 		ev.Sender = rapid.IntRange(0, 2).Draw(t, "sender")
 		if _, _, res, _ := pair.in.Step(v, ev); any || res.Code == fsm.Took || try == 8 {
 			return ev
+		}
+	}
+}
+
+// drawMachine draws any value of a machine: any state, variables, timers and parts, also such as
+// no run leads to. A step means something for each of them.
+func drawMachine(t *rapid.T, strs *interp.Strings, m *model.Machine, dst []int64) {
+	dst[0] = rapid.Int64Range(0, int64(len(m.States))-1).Draw(t, "state")
+	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
+		for _, d := range list {
+			draw.Value(t, strs, d.Type, dst[d.Offset:], false)
+		}
+	}
+	for _, d := range m.Timers {
+		for i := range d.Count {
+			dst[d.Offset+i] = rapid.Int64Range(0, 1).Draw(t, "armed")
+		}
+	}
+	for _, p := range m.Parts {
+		for i := range p.Count {
+			drawMachine(t, strs, p.Machine, dst[p.Offset+i*p.Machine.Size:])
 		}
 	}
 }
@@ -172,7 +194,7 @@ func TestCodecs(t *testing.T) {
 			}
 			rapid.Check(t, func(t *rapid.T) {
 				m := rapid.SampledFrom(c.Protocol.Messages).Draw(t, "message")
-				slots := drawFields(t, c.Strings, m.Fields, false)
+				slots := draw.Fields(t, c.Strings, m.Fields, false)
 				frame := c.encoded(t, m, slots)
 				c.decoded(t, frame)
 				if _, _, err := interp.DecodeFrame(c.Protocol, c.Strings, frame); err.Problem != 0 &&

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/draw"
 	"github.com/parley-go/parley/runtime/wire"
 )
 
@@ -55,7 +56,7 @@ func TestRecordsComeBack(t *testing.T) {
 		m := c.Protocol.Messages[slices.IndexFunc(c.Protocol.Messages,
 			func(m *model.Message) bool { return m.Name == name })]
 		rapid.Check(t, func(t *rapid.T) {
-			slots := drawFields(t, c.Strings, m.Fields, false)
+			slots := draw.Fields(t, c.Strings, m.Fields, false)
 			_, werr := interp.AppendFrame(c.Protocol, c.Strings, nil, m, slots)
 			frame := c.encoded(t, m, slots)
 			if werr.Problem != 0 {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/draw"
 )
 
 // Samples gives every event that a role can be given from outside, with a few
@@ -32,7 +33,7 @@ func Samples(role *model.Machine) []interp.Event {
 			out = append(out, interp.Event{Event: ev, Args: next, Sender: 1})
 		}
 		for i, f := range ev.Fields {
-			if beyond(f.Type) && ev.Kind != model.EventTimer {
+			if draw.Beyond(f.Type) && ev.Kind != model.EventTimer {
 				args := append([]int64(nil), next...)
 				args[offset(ev.Fields, i)] = f.Type.Hi + 1
 				out = append(out, interp.Event{Event: ev, Args: args, Sender: 1})
@@ -63,19 +64,6 @@ func expiries(m *model.Machine, way []interp.At) []interp.Event {
 
 func offset(fields []*model.Field, i int) int {
 	return interp.FieldSlots(fields[:i])
-}
-
-// beyond reports whether the smallest Go type for a range has a value above it.
-func beyond(t *model.Type) bool {
-	if t.Kind != model.KindInt {
-		return false
-	}
-	for _, most := range []int64{1<<7 - 1, 1<<8 - 1, 1<<15 - 1, 1<<16 - 1, 1<<31 - 1, 1<<32 - 1} {
-		if t.Hi == most {
-			return false
-		}
-	}
-	return t.Hi < 1<<32
 }
 
 // Extreme writes the greatest value of t, with full lists and texts, to dst; or for !high

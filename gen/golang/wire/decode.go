@@ -24,6 +24,7 @@ type layout struct {
 	ahead   map[string]bool // the variables of counts that are declared before the rows that may have them
 	nested  int
 	regions int
+	unions  int
 	last    bool                  // nobody asks where the item at hand ends
 	begins  []map[int]gotree.Expr // where items begin, of the lists of items that enclose each other
 	list    string                // as took, also in regions within an element
@@ -197,42 +198,12 @@ func (d *layout) float() {
 	}
 }
 
-// anchors returns which items an align counts from.
-func anchors(items []model.WireItem) map[int]bool {
-	used := map[int]bool{}
-	for _, item := range items {
-		if a, ok := item.(*model.WireAlign); ok && a.Since >= 0 {
-			used[a.Since] = true
-		}
-	}
-	summed(items, 0, used)
-	return used
-}
-
-// summed adds the items of a list at which sums begin or end; items are that list, or so many further in.
-func summed(items []model.WireItem, up int, used map[int]bool) {
-	for _, item := range items {
-		switch it := item.(type) {
-		case *model.WireSum:
-			for _, a := range []model.Anchor{it.From, it.To} {
-				if a.Up == up && a.Index >= 0 {
-					used[a.Index] = true
-				}
-			}
-		case *model.WireSized:
-			summed(it.Items, up+1, used)
-		case *model.WireIf:
-			summed(it.Items, up+1, used)
-		case *model.WireCase:
-			for _, b := range it.Branches {
-				summed(b.Items, up+1, used)
-			}
-		}
-	}
-}
-
 func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, prefix string) {
-	used := anchors(items)
+	asked := items
+	if n := len(items); d.nested == 0 && d.g.P.Wire.Surplus && n > 0 && isAlign(items[n-1]) {
+		asked = items[:n-1] // nobody looks at it
+	}
+	used := anchors(asked)
 	begin := map[int]gotree.Expr{}
 	d.begins = append(d.begins, begin)
 	defer func() { d.begins = d.begins[:len(d.begins)-1] }()
@@ -306,11 +277,6 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 			d.g.Fail(item.Pos(), "the generator does not know this wire item")
 		}
 	}
-}
-
-func isAlign(item model.WireItem) bool {
-	_, ok := item.(*model.WireAlign)
-	return ok
 }
 
 // member composes the place of a field. A list of single values has a field without a name in its
@@ -614,11 +580,13 @@ func (d *layout) text(it *model.WireBytes, place gotree.Expr, field string) {
 			if it.Field.Type.Binary {
 				bad = gotree.X("wire.BadEnded($1, $2, b, at, n, $3)", d.messageName(), gotree.Str(field), most)
 			}
-			d.t.P(`i, n := wire.Ended(b[at:], $1, $2, $3)
-				if n <= 0 {
-					return $4
-				}
-				text, end := b[at:at+i], at+n`, gotree.Str(it.End), it.LoneLF, most, bad)
+			d.t.P("i, n := wire.Ended(b[at:], $1, $2, $3)\nif n <= 0 {\nreturn $4\n}", gotree.Str(it.End), it.LoneLF,
+				most, bad)
+			if d.last {
+				d.t.P("text := b[at:at+i]")
+			} else {
+				d.t.P("text, end := b[at:at+i], at+n")
+			}
 		case it.Whole:
 			d.t.P("if len(b) < at+$1 {\nreturn $2\n}\nend := at + $1\ntext := b[at:end]", most,
 				d.err(field, d.at, "Short", gotree.X("int64(len(b))"), gotree.X("int64(at + $1)", most)))

@@ -88,13 +88,15 @@ func (h *headReader) item(item model.WireItem) {
 	case *model.WireLength:
 		v := h.number(it.Number, "length")
 		end := gotree.Plus(h.at, int64(size))
-		h.lengthAt, h.length = h.at, gotree.X("int64($1)", v)
+		h.lengthAt = h.at
 		if it.Varint != model.Fixed {
 			h.lengthAt, end = gotree.X("lengthAt"), gotree.X("at")
-		} else if !known {
+		} else if !known { // it is read at the end, when `at` is behind it
 			h.b.P("lengthAt := at")
 			h.lengthAt, end = gotree.X("lengthAt"), gotree.Plus(gotree.X("lengthAt"), int64(size))
+			v = ints.Read(it.Number, h.lengthAt)
 		}
+		h.length = gotree.X("int64($1)", v)
 		switch {
 		case !h.g.P.Wire.Varies:
 			h.length = gotree.Plus(h.length, int64(max(it.Less, 0)))

@@ -34,7 +34,10 @@ func (d *layout) each(it *model.WireEach, of gotree.Expr, names []string, prefix
 func (d *layout) readAhead(it *model.WireEach, place gotree.Expr, field string) {
 	begin, last := d.at, d.last
 	d.at, d.last = gotree.Plus(begin, int64(it.AheadOf)), true // nothing moves on
-	if it.Present == nil {
+	if it.Present == nil && it.Count.Varint != model.Fixed {
+		d.need(field, 1)
+		d.t.Add(&gotree.Braces{Body: d.inner(func() { d.count(it.Count, place, field) })})
+	} else if it.Present == nil {
 		d.count(it.Count, place, field)
 	} else {
 		d.need(field, it.Rows)
@@ -42,22 +45,6 @@ func (d *layout) readAhead(it *model.WireEach, place gotree.Expr, field string) 
 		d.t.P("for i := range $1 {\n$2.Present = b[$3+i] != 0\n}", over, one, d.at)
 	}
 	d.at, d.last = begin, last
-}
-
-// elements composes the element of an array in row i, and that part of the array that has rows.
-func elements(it *model.WireEach, place gotree.Expr) (one, over gotree.Expr) {
-	t := it.Field.Type
-	if t.Kind != model.KindArray || it.Rows == 0 {
-		return gotree.X("$1[i]", place), place
-	}
-	from, to := it.Elements()
-	if from == 0 && to == int(t.Index.Count()) {
-		return gotree.X("$1[i]", place), place
-	}
-	if from == 0 {
-		return gotree.X("$1[i]", place), gotree.X("$1[:$2]", place, to)
-	}
-	return gotree.X("$1[$2+i]", place, from), gotree.X("$1[$2:$3]", place, from, to)
 }
 
 // rows composes the loop over the elements.

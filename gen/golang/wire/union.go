@@ -15,30 +15,6 @@ import (
 // The elements of many formats are tagged unions of many kinds, such as the attributes of STUN. Their
 // codec is a function that all messages share, and so is that of a kind where it would be long.
 
-// manyKinds is how many kinds a union has to have for that.
-const manyKinds = 4
-
-// manyOf reports whether items have a union of many kinds.
-func manyOf(items []model.WireItem) bool {
-	for _, item := range items {
-		switch it := item.(type) {
-		case *model.WireCase:
-			if len(it.Branches) >= manyKinds {
-				return true
-			}
-		case *model.WireSized:
-			if manyOf(it.Items) {
-				return true
-			}
-		case *model.WireIf:
-			if manyOf(it.Items) {
-				return true
-			}
-		}
-	}
-	return false
-}
-
 // function returns a layout for a function of its own, whose element is e.
 func (d *layout) function(elem *types.Type, split bool) *layout {
 	return &layout{g: d.g, t: &gotree.Block{}, message: d.message, at: gotree.X("at"),
@@ -223,7 +199,8 @@ func (e *layout) there(it *model.WireCase, of gotree.Expr, names []string, prefi
 		full = append(full, prefix+f.Name)
 		flags = append(flags, gotree.X("$1.Present", e.member(of, names, f)))
 	}
-	there := fmt.Sprintf("there%d", e.nested)
+	e.unions++
+	there := fmt.Sprintf("there%d", e.unions)
 	parts := e.g.partNames(full)
 	before = gotree.S("$1 := $2", there, gotree.X("wire.Flags($1)", flags))
 	return before, func(b model.WireBranch) []gotree.Stmt {

@@ -111,6 +111,7 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 	}
 	w.prefixes(out)
 	w.tight(out)
+	w.runs(out)
 	return out
 }
 

@@ -82,8 +82,8 @@ func (w *writer) namedRow(row *model.WireNamed, e ast.Entry) bool {
 	w.refer(e.Key, len(e.Key.Text)-len(name), f)
 	w.flagged[name] = true
 	row.Field = f
-	sub := w.within()
-	sub.fields, sub.placed, sub.nested = map[string]*model.Field{name: w.value(f)}, map[string]int{}, true
+	sub := w.inside()
+	sub.fields, sub.nested = map[string]*model.Field{name: w.value(f)}, true
 	before := w.r.Len()
 	row.Items = sub.part(name, e)
 	if before != w.r.Len() {

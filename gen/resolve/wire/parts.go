@@ -60,6 +60,14 @@ func unwrapped(f *model.Field) *model.Field {
 	return &inner
 }
 
+// inside is [writer.within] for items that place only what belongs to an optional field: they say nothing of the
+// rows around them.
+func (w *writer) inside() *writer {
+	sub := w.within()
+	sub.placed, sub.parts, sub.rowsOf = map[string]int{}, map[string]map[string]int{}, map[string]int{}
+	return sub
+}
+
 // value is [unwrapped], the same each time.
 func (w *writer) value(f *model.Field) *model.Field {
 	if w.inner[f] == nil {
@@ -84,8 +92,8 @@ func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index i
 	}
 	w.refer(e.Key, len(e.Key.Text)-len(name), f)
 	it := &model.WireIf{WireBase: base, Field: f, Flagged: w.flagged[name]}
-	sub := w.within()
-	sub.fields, sub.placed, sub.min = map[string]*model.Field{name: w.value(f)}, map[string]int{}, 0
+	sub := w.inside()
+	sub.fields, sub.min = map[string]*model.Field{name: w.value(f)}, 0
 	before := w.r.Len()
 	if it.Items = sub.part(name, e); before != w.r.Len() {
 		return nil
@@ -203,8 +211,8 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 		if !ok {
 			return nil
 		}
-		sub := w.within()
-		sub.fields, sub.placed, sub.counted = map[string]*model.Field{}, map[string]int{}, map[string]*model.WireCount{}
+		sub := w.inside()
+		sub.fields, sub.counted = map[string]*model.Field{}, map[string]*model.WireCount{}
 		sub.eachOf, sub.eachAt = map[string]*model.WireEach{}, map[string]int64{}
 		for key, f := range w.fields {
 			if f.Type.Kind == model.KindOptional && f.Path == nil {

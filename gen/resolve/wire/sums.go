@@ -2,6 +2,7 @@ package wire
 
 import (
 	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -42,6 +43,13 @@ func (w *writer) sum(e ast.Entry, base model.WireBase) model.WireItem {
 	it.From, ok1 = w.anchor(n, "since")
 	it.To, ok2 = w.anchor(n, "to")
 	if !ok1 || !ok2 || it.From.Index < 0 && !w.overFrame(it, e) {
+		return nil
+	}
+	if from, to := it.From, it.To; from.Index >= 0 && to.Index >= 0 && (from.Up < to.Up || from.Up == to.Up &&
+		from.Index >= to.Index) {
+		w.r.Errorf("FSM074", n.Get("to").Span(), "%s is not behind %s, so there would be no bytes to sum up",
+			diag.Quote(n.Get("to").Text), diag.Quote(n.Get("since").Text)).
+			With("the sum is of the bytes from the first byte of `since` up to that of `to`")
 		return nil
 	}
 	w.growBy(it.Number)

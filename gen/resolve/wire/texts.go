@@ -204,6 +204,25 @@ func (w *writer) tight(items []model.WireItem) {
 	}
 }
 
+// runs sees that what follows a run of bytes begins with another one. Of what follows the list of items nothing is
+// said.
+func (w *writer) runs(items []model.WireItem) {
+	for i, item := range items {
+		run, ok := item.(*model.WireRun)
+		if !ok || i+1 == len(items) {
+			continue
+		}
+		var next [256]bool
+		if known := apart.Begin(items[i+1:i+2], &next); known && !next[run.Byte] {
+			continue
+		}
+		w.r.Errorf("FSM074", run.Span, "what follows may begin with the byte %d itself, and would be read as part of "+
+			"the run", run.Byte).With("let a constant or a word with another first byte follow, or count the bytes: " +
+			"`count f: u16`, `f: counted`")
+		return
+	}
+}
+
 // after returns the item behind another one, nil if there is none.
 func after(items []model.WireItem, i int) model.WireItem {
 	if i+1 < len(items) {

@@ -1,4 +1,5 @@
-package conform
+// Package draw draws values of the types of a specification at random. Start from [Value].
+package draw
 
 import (
 	"pgregory.net/rapid"
@@ -7,14 +8,14 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// drawValue draws a value of the full type into dst, now and then one just outside its range.
-func drawValue(t *rapid.T, strs *interp.Strings, ty *model.Type, dst []int64, stray bool) {
+// Value draws a value of the full type into dst, in slots of the interpreter, now and then one just outside its range.
+func Value(t *rapid.T, strs *interp.Strings, ty *model.Type, dst []int64, stray bool) {
 	switch ty.Kind {
 	case model.KindBool:
 		dst[0] = rapid.Int64Range(0, 1).Draw(t, "bool")
 	case model.KindInt, model.KindNode:
 		hi := ty.Hi
-		if stray && beyond(ty) && rapid.IntRange(0, 19).Draw(t, "stray") == 0 {
+		if stray && Beyond(ty) && rapid.IntRange(0, 19).Draw(t, "stray") == 0 {
 			hi++
 		}
 		dst[0] = rapid.Int64Range(ty.Lo, hi).Draw(t, "number")
@@ -36,53 +37,45 @@ func drawValue(t *rapid.T, strs *interp.Strings, ty *model.Type, dst []int64, st
 	case model.KindOptional:
 		clear(dst[:ty.Slots()])
 		if dst[0] = rapid.Int64Range(0, 1).Draw(t, "present"); dst[0] != 0 {
-			drawValue(t, strs, ty.Elem, dst[1:], stray)
+			Value(t, strs, ty.Elem, dst[1:], stray)
 		}
 	case model.KindRecord:
 		for _, f := range ty.Fields {
-			drawValue(t, strs, f.Type, dst[f.Offset:], stray)
+			Value(t, strs, f.Type, dst[f.Offset:], stray)
 		}
 	case model.KindArray:
 		for i := range int(ty.Index.Count()) {
-			drawValue(t, strs, ty.Elem, dst[i*ty.Elem.Slots():], stray)
+			Value(t, strs, ty.Elem, dst[i*ty.Elem.Slots():], stray)
 		}
 	case model.KindList:
 		clear(dst[:ty.Slots()])
 		n := rapid.IntRange(0, ty.Cap).Draw(t, "length")
 		dst[0] = int64(n)
 		for i := range n {
-			drawValue(t, strs, ty.Elem, dst[1+i*ty.Elem.Slots():], stray)
+			Value(t, strs, ty.Elem, dst[1+i*ty.Elem.Slots():], stray)
 		}
 	}
 }
 
-// drawMachine draws any value of a machine: any state, variables, timers and parts, also such as
-// no run leads to. A step means something for each of them.
-func drawMachine(t *rapid.T, strs *interp.Strings, m *model.Machine, dst []int64) {
-	dst[0] = rapid.Int64Range(0, int64(len(m.States))-1).Draw(t, "state")
-	for _, list := range [2][]*model.Var{m.Params, m.Vars} {
-		for _, d := range list {
-			drawValue(t, strs, d.Type, dst[d.Offset:], false)
-		}
-	}
-	for _, d := range m.Timers {
-		for i := range d.Count {
-			dst[d.Offset+i] = rapid.Int64Range(0, 1).Draw(t, "armed")
-		}
-	}
-	for _, p := range m.Parts {
-		for i := range p.Count {
-			drawMachine(t, strs, p.Machine, dst[p.Offset+i*p.Machine.Size:])
-		}
-	}
-}
-
-// drawFields draws the fields of an event or message.
-func drawFields(t *rapid.T, strs *interp.Strings, fields []*model.Field, stray bool) []int64 {
+// Fields draws the fields of an event or message.
+func Fields(t *rapid.T, strs *interp.Strings, fields []*model.Field, stray bool) []int64 {
 	slots, at := make([]int64, interp.FieldSlots(fields)), 0
 	for _, f := range fields {
-		drawValue(t, strs, f.Type, slots[at:], stray)
+		Value(t, strs, f.Type, slots[at:], stray)
 		at += f.Type.Slots()
 	}
 	return slots
+}
+
+// Beyond reports whether the smallest Go type for a range has a value above it.
+func Beyond(t *model.Type) bool {
+	if t.Kind != model.KindInt {
+		return false
+	}
+	for _, most := range []int64{1<<7 - 1, 1<<8 - 1, 1<<15 - 1, 1<<16 - 1, 1<<31 - 1, 1<<32 - 1} {
+		if t.Hi == most {
+			return false
+		}
+	}
+	return t.Hi < 1<<32
 }
