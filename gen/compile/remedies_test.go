@@ -72,8 +72,6 @@ func TestRemedies(t *testing.T) {
 			"write `close:` and, for one peer of several, `to: EXPR` beside it"},
 		{"send: PING", "close: s", "close has no value", "write `close:` and"},
 		{"send: PING", "close: []", "close has no value", "write `close:` and"},
-		{"total: 0..3, more", "amount: {type: 0..3, init: 1}, total: 0..3, more",
-			"hides a variable", "rename one of them"},
 		{"instances: {a: house, b: house}", "instances: {a: house, b: house}\n    faults: {crash: a}",
 			"`a` says who, and here it must be said how often", "write `crash: {a: 1}`"},
 		{"instances: {a: house, b: house}", "instances: {a: house, b: house}\n    faults: {crash: house}",

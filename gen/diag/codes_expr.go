@@ -48,6 +48,11 @@ var expressionCodes = []Info{
 		Text: "The result of this operation can exceed 1<<61. Narrow the ranges of the operands.",
 		Example: "roles:\n  peer:\n    vars: {big: u32}\n    states:\n      busy:\n        HELLO: {when: " +
 			"big * big * big == 8, set: {big: 2}}\n"},
+	{Code: "FSM101", Title: "name that could be a field's", Warning: true,
+		Text: "A field of the event has the name of a value of the role. The name alone means that value, and " +
+			"`msg.NAME` the field. Where a branch uses the name alone and never reaches the field, the " +
+			"field may be meant.",
+		Example: "roles:\n  peer:\n    vars: {n: Count}\n"},
 	{Code: "FSM057", Title: "condition is constant", Warning: true,
 		Text: "The condition has the same value always, so it decides nothing. Conditions that depend on " +
 			"a named constant are not meant by this: a check may replace the constant.",

@@ -529,10 +529,16 @@ type Transition struct {
 	Span      diag.Span
 }
 
+// MsgName stands for the event that is handled: msg.value is its field.
+const MsgName = "msg"
+
 // Local is a local name inside a branch: an event's field, the variable of an
 // each, of a list builder or of a quantifier.
 type Local struct {
 	Name   string
 	Type   *Type
 	Offset int // first slot in the frame of locals
+	// Event says that it is a field of the event that is handled, Hidden that a value of the role has the same
+	// name: then `msg.NAME` means the field, and NAME that value.
+	Event, Hidden bool
 }

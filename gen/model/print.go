@@ -182,6 +182,9 @@ func (p printer) expr(e Expr, prec int) string {
 		if v := p.values[e.Local]; v != nil {
 			return printLit(v)
 		}
+		if e.Local.Hidden {
+			return MsgName + "." + e.Local.Name
+		}
 		return e.Local.Name
 	case *Down:
 		return p.path(e.Inst, nil) + "down"

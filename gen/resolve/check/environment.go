@@ -100,6 +100,7 @@ func (r *checker) rule(ev *model.Event, ro *machine.Role, e ast.Entry) *model.En
 	}
 	if w := e.Value.Get("when"); w != nil {
 		rule.When = s.Cond(r.Parse(w))
+		s.WarnPlain()
 	}
 	if t := e.Value.Get("times"); t != nil {
 		v, at, ok := r.ConstMentions(t, 0, 1000, "how often")

@@ -4,6 +4,7 @@ package convert
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -36,6 +37,12 @@ type Scope struct {
 	Event *model.Event
 	// Together holds the events of a key that names several. What is said of one is said of all.
 	Together []*model.Event
+	// Forwards says that names mean fields of the event first, as where it is given on to a part.
+	Forwards bool
+	// plain are the places where a name that a field has, too, means a value of the role; reached are the
+	// fields that msg has reached.
+	plain   []plainUse
+	reached map[string]bool
 	// Args holds the fields of a routine that stand for an expression at the call.
 	Args map[string]Argument
 }
@@ -87,11 +94,58 @@ func (s *Scope) Push(ls []*model.Local) {
 // Local returns the visible local with a name, or nil.
 func (s *Scope) Local(name string) *model.Local {
 	for i := len(s.Locals) - 1; i >= 0; i-- {
-		if s.Locals[i].Name == name {
-			return s.Locals[i]
+		if l := s.Locals[i]; l.Name == name && (!l.Hidden || s.Forwards) {
+			return l
 		}
 	}
 	return nil
+}
+
+// HasFields reports whether an event is handled, so that msg means something.
+func (s *Scope) HasFields() bool {
+	of := func(l *model.Local) bool { return l.Event }
+	return s.Event != nil && s.Args == nil || slices.ContainsFunc(s.Locals, of)
+}
+
+// Field returns the field of the event that is handled, whether its name is hidden or not, or nil.
+func (s *Scope) Field(name string) *model.Local {
+	for _, l := range s.Locals {
+		if l.Event && l.Name == name {
+			if s.reached == nil {
+				s.reached = map[string]bool{}
+			}
+			s.reached[name] = true
+			return l
+		}
+	}
+	return nil
+}
+
+// plainUse is a place where a name could be taken for that of a field.
+type plainUse struct {
+	name, what string
+	at         diag.Span
+}
+
+// Plain notes a name that means a value of the role.
+func (s *Scope) Plain(name, what string, at diag.Span) {
+	for _, l := range s.Locals {
+		if l.Hidden && l.Name == name {
+			s.plain = append(s.plain, plainUse{name, what, at})
+		}
+	}
+}
+
+// WarnPlain warns of names that mean values of the role although the event has a field of the name, which nothing
+// in the scope has reached.
+func (s *Scope) WarnPlain() {
+	for _, x := range s.plain {
+		if !s.reached[x.name] {
+			s.Warnf("FSM101", x.at, "%s is the %s of the role here, not the field of the event",
+				diag.Quote(x.name), x.what).
+				With("write `" + model.MsgName + "." + x.name + "` for the field, or rename one of them")
+		}
+	}
 }
 
 // Has reports whether a name is a field of the event or routine, or a loop's variable.
@@ -148,21 +202,20 @@ func (s *Scope) BoundTo(name string) *Binding {
 	return nil
 }
 
-// DeclareField declares the local of an event's field. If the event is handled, the field must not
-// hide a value of the role.
+// DeclareField declares the local of an event's field. If the event is handled, a field may have the name of a
+// value of the role, but for self; it is then hidden.
 func (s *Scope) DeclareField(f *model.Field, at diag.Span, handled bool) *model.Local {
+	l := &model.Local{Name: f.Name, Type: f.Type, Offset: s.frame, Event: handled}
 	if handled {
-		hides := func(what string, first diag.Span) {
-			s.Errorf("FSM040", at, "the field %s of this event hides a %s of the role",
-				diag.Quote(f.Name), what).
-				See(first, "the %s", what).See(f.Span, "the field").With("rename one of them")
+		l.Hidden = s.Own.Values[f.Name] != nil
+		hides := func(first diag.Span) {
+			s.Errorf("FSM040", at, "the field %s of this event hides the number of the instance", diag.Quote(f.Name)).
+				See(first, "the role").See(f.Span, "the field").With("rename the field")
 		}
-		if v := s.Own.Values[f.Name]; v != nil {
-			hides(ValueKind(v))
+		if s.Own.HidesSelf(f.Name, hides); l.Hidden && f.Name == SelfName && s.Own.Self != nil {
+			hides(s.Own.Self.Span)
 		}
-		s.Own.HidesSelf(f.Name, func(first diag.Span) { hides("variable", first) })
 	}
-	l := &model.Local{Name: f.Name, Type: f.Type, Offset: s.frame}
 	s.NoteLocal(l, f.Span, false)
 	s.Push([]*model.Local{l})
 	return l

@@ -115,6 +115,10 @@ func (s *Resolver) roleName(n *syntax.Ident, want *model.Type) (ref, bool) {
 		if _, is := v.(*model.Composite); is {
 			isState = true
 		}
+		if v != nil {
+			what, _ := convert.ValueKind(v)
+			s.Plain(n.Name, what, n.Pos())
+		}
 		if v != nil && !(isState && wantsEnum(want) && s.enumValue(n.Name, want) != nil) {
 			return s.valueOf(s.Own, nil, nil, n.Name, n.Pos()), true
 		}

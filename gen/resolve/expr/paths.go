@@ -10,6 +10,9 @@ import (
 )
 
 func (s *Resolver) selection(n *syntax.Select) ref {
+	if id, ok := n.X.(*syntax.Ident); ok && s.isMsg(id.Name) {
+		return s.eventField(n)
+	}
 	x := s.ref(n.X, nil)
 	switch {
 	case x.info != nil:
@@ -181,4 +184,31 @@ func TimerHint(t *model.Timer) string {
 		return "write `" + t.Name + "`"
 	}
 	return "write `" + t.Name + "[" + joinNames(t.Keys) + "]`"
+}
+
+// isMsg reports whether a name stands for the event that is handled. What the role or the protocol declares comes
+// first.
+func (s *Resolver) isMsg(name string) bool {
+	return name == model.MsgName && s.HasFields() && s.Local(name) == nil && s.BoundTo(name) == nil &&
+		(s.Own == nil || !s.Own.Has(name)) && s.Root.Get("types").Get(name) == nil
+}
+
+// eventField resolves msg.FIELD, a field of the event that is handled.
+func (s *Resolver) eventField(n *syntax.Select) ref {
+	if s.differs(n.Name, n.NamePos) || s.Lenient {
+		return errRef
+	}
+	l := s.Field(n.Name)
+	if l == nil {
+		var names []string
+		for _, x := range s.Locals {
+			if x.Event {
+				names = append(names, x.Name)
+			}
+		}
+		s.UnknownAt("FSM021", n.NamePos, n.Name, "field of the event named", names)
+		return errRef
+	}
+	s.ReferLocal(n.NamePos, l)
+	return ref{e: &model.LocalRef{ExprBase: model.ExprBase{T: l.Type, Span: n.Pos()}, Local: l}}
 }

@@ -445,6 +445,7 @@ func (ro *Role) oneBranch(st *model.State, h *model.Handler, b *ast.Node, m ment
 	}
 	w := &stmts{Resolver: s, ro: ro, event: h.Event}
 	if b == nil {
+		w.Forwards = true
 		t.Body = w.forward(m)
 		t.Locals = s.Slots
 		return
@@ -459,6 +460,7 @@ func (ro *Role) oneBranch(st *model.State, h *model.Handler, b *ast.Node, m ment
 	t.Body = w.branchBody(b)
 	finish(t, w)
 	t.Locals = s.Slots
+	s.WarnPlain()
 }
 
 // BrokenEvent reports whether the fields of an event could not be resolved.

@@ -45,6 +45,8 @@ var Builtins = map[string][2]string{
 		"In claims: whether the first has happened, and none of the others since."},
 	"sender": {"sender", "The number of the instance that the message comes from, of type `instance`; in " +
 		"handlers of messages, `up` and `lost`."},
+	"msg": {"msg.value", "A field of the event that is handled. Without msg the name means the value of the role, if " +
+		"there is one."},
 	"self": {"self", "The number of the machine's own instance, of type `instance`: its place in a " +
 		"check, a parameter of the constructor in a program."},
 	"none": {"none", "The value of an optional that has none."},

@@ -22,6 +22,8 @@ func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
 // Peer is the machine peer. It is comparable: equal values have equal futures.
 type Peer struct {
 	State State
+	N     uint8 // a field of events has this name
+	Side  Side
 	Outer [2]OuterPart
 }
 
@@ -77,34 +79,48 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if m.State == StateHere {
 		switch ev.Kind {
 		case CommandGo:
-			// proptest/conform/testdata/nested/spec.yaml:16
-			fx.fired = append(fx.fired, 0)
-			if !m.Outer[ev.Go.Side].commandGo(fx, ev.Go.Side, ev.Go.N) {
-				return refused(0)
+			// proptest/conform/testdata/nested/spec.yaml:18
+			if m.N == ev.Go.N && m.Side != ev.Go.Side {
+				fx.fired = append(fx.fired, 0)
+				if !m.Outer[m.Side].commandGo(fx, m.Side, ev.Go.N) {
+					return refused(0)
+				}
+				m.N = max(m.N, ev.Go.N) - 1
+				return took(0)
 			}
-			return took(0)
-		case CommandAgain:
-			// proptest/conform/testdata/nested/spec.yaml:17
+			// proptest/conform/testdata/nested/spec.yaml:19
 			fx.fired = append(fx.fired, 1)
-			if m.Outer[ev.Again.Side].Slow {
-				m.Outer[ev.Again.Side].Slow = false
-				fx.stop(alarmOuterSlow, uint32(ev.Again.Side))
+			if !m.Outer[ev.Go.Side].commandGo(fx, ev.Go.Side, ev.Go.N) {
+				return refused(1)
 			}
-			for i := range 3 {
-				n2 := uint8(i + 1)
-				for _, hard := range [2]bool{false, true} {
-					if m.Outer[ev.Again.Side].Inner[int64(n2)-1][ordinal(hard)].Late {
-						m.Outer[ev.Again.Side].Inner[int64(n2)-1][ordinal(hard)].Late = false
-						fx.stop(alarmOuterInnerLate, (uint32(ev.Again.Side)*3+uint32(int64(n2)-1))*2+uint32(ordinal(hard)))
+			m.N = ev.Go.N
+			m.Side = ev.Go.Side
+			return took(1)
+		case CommandAgain:
+			// proptest/conform/testdata/nested/spec.yaml:20
+			if m.Side != ev.Again.Side || m.N < 2 {
+				fx.fired = append(fx.fired, 2)
+				if m.Outer[ev.Again.Side].Slow {
+					m.Outer[ev.Again.Side].Slow = false
+					fx.stop(alarmOuterSlow, uint32(ev.Again.Side))
+				}
+				for i := range 3 {
+					n2 := uint8(i + 1)
+					for _, hard := range [2]bool{false, true} {
+						if m.Outer[ev.Again.Side].Inner[int64(n2)-1][ordinal(hard)].Late {
+							m.Outer[ev.Again.Side].Inner[int64(n2)-1][ordinal(hard)].Late = false
+							fx.stop(alarmOuterInnerLate, (uint32(ev.Again.Side)*3+uint32(int64(n2)-1))*2+uint32(ordinal(hard)))
+						}
 					}
 				}
+				m.Outer[ev.Again.Side] = newOuterPart()
+				return took(2)
 			}
-			m.Outer[ev.Again.Side] = newOuterPart()
-			return took(1)
+			return refused(fsm.NoTransition)
 		case ReceiveHit:
-			// proptest/conform/testdata/nested/spec.yaml:18
-			if ev.Message.Hit.N == 3 {
-				fx.fired = append(fx.fired, 2)
+			// proptest/conform/testdata/nested/spec.yaml:21
+			if ev.Message.Hit.N == 3 && m.some(ev) {
+				fx.fired = append(fx.fired, 3)
 				for side := range Side(2) {
 					if m.Outer[side].Slow {
 						m.Outer[side].Slow = false
@@ -121,7 +137,7 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 					}
 					m.Outer[side] = newOuterPart()
 				}
-				return took(2)
+				return took(3)
 			}
 			return refused(fsm.NoTransition)
 		}
@@ -135,6 +151,16 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
+// some reports whether some(k in 0..2: k == n && k < msg.n).
+func (m *Peer) some(ev *Event) bool {
+	for k := range uint8(3) {
+		if k == m.N && k < ev.Message.Hit.N {
+			return true
+		}
+	}
+	return false
+}
+
 // settle handles what the parts reported in this step, oldest first. It returns false if the step is
 // refused.
 func (m *Peer) settle(fx *Effects) bool {
@@ -146,13 +172,20 @@ func (m *Peer) settle(fx *Effects) bool {
 		if m.State == StateHere {
 			switch next.kind {
 			case waitingOuterHeard:
-				// proptest/conform/testdata/nested/spec.yaml:19
-				fx.fired = append(fx.fired, 3)
-				fx.report(ReportHeard).Heard = HeardReport{Side: next.outerHeard.side, N: next.outerHeard.n}
+				// proptest/conform/testdata/nested/spec.yaml:22
+				fx.fired = append(fx.fired, 4)
+				var value int64
+				if m.N > next.outerHeard.n {
+					value = int64(next.outerHeard.n)
+				} else {
+					value = max(int64(m.N), 1)
+				}
+				fx.report(ReportHeard).Heard = HeardReport{Side: next.outerHeard.side, N: uint8(value)}
+				m.Side = next.outerHeard.side
 				continue
 			case waitingOuterFinished:
-				// proptest/conform/testdata/nested/spec.yaml:20
-				fx.fired = append(fx.fired, 4)
+				// proptest/conform/testdata/nested/spec.yaml:23
+				fx.fired = append(fx.fired, 5)
 				m.State = StateGone
 				continue
 			}

@@ -268,11 +268,12 @@ var info = fsm.Info{
 	Reports:  []string{"heard"},
 	Timers:   []string{"outer.slow", "outer.inner.late"},
 	Transitions: []fsm.Transition{
-		{Name: "here go", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 16, Col: 13},
-		{Name: "here again", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 17, Col: 16},
-		{Name: "here HIT", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 18, Col: 14},
-		{Name: "here outer.heard", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 19, Col: 22},
-		{Name: "here outer.finished", From: 0, To: 1, File: "proptest/conform/testdata/nested/spec.yaml", Line: 20, Col: 25},
+		{Name: "here go/1", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 18, Col: 13},
+		{Name: "here go/2", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 19, Col: 13},
+		{Name: "here again", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 20, Col: 16},
+		{Name: "here HIT", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 21, Col: 14},
+		{Name: "here outer.heard", From: 0, To: 0, File: "proptest/conform/testdata/nested/spec.yaml", Line: 22, Col: 22},
+		{Name: "here outer.finished", From: 0, To: 1, File: "proptest/conform/testdata/nested/spec.yaml", Line: 23, Col: 25},
 	},
 	TickNanos:  10000000,
 	MaxFrame:   maxFrame,
@@ -290,5 +291,5 @@ var legal = [...]string{
 
 // The first branch of each event that a state handles, plus 1.
 var handles = [][]uint16{
-	StateHere: {ReceiveHit: 3, CommandGo: 1, CommandAgain: 2},
+	StateHere: {ReceiveHit: 4, CommandGo: 1, CommandAgain: 3},
 }

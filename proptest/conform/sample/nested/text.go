@@ -20,7 +20,9 @@ func appendMessage(b []byte, m *Message) []byte {
 // appendPeer appends the machine's state, parameters, variables, timers and parts.
 func appendPeer(b []byte, m *Peer) []byte {
 	b = append(b, m.State.String()...)
-	b = append(b, "{outer: ["...)
+	b = wire.AppendInt(b, "{n: ", int64(m.N))
+	b = wire.AppendWord(b, ", side: ", m.Side.String())
+	b = append(b, ", outer: ["...)
 	for i := range m.Outer {
 		b = appendOuterPart(wire.Comma(b, i), &m.Outer[i])
 	}

@@ -10,7 +10,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "e34746c0bb6008c9d07cda21bc5762e9d68ee7eb08fd855294ce98f5ca22e09f"
+const hash = "7a44dea67abf263f252e45b4d365116a7fe91647692129695eade8687493ec03"
 
 // Side is an enumeration.
 type Side uint8
