@@ -13,7 +13,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/runtime/driver"
@@ -51,7 +53,15 @@ type Options struct {
 // handshake is how long a peer may take for its first message by default.
 const handshake = 10 * time.Second
 
-// Session is one machine and its link. All methods may be called by any goroutine.
+// handshake is the limit as the driver has it: 0 for none.
+func (o Options) handshake() time.Duration {
+	if o.Handshake == 0 {
+		return handshake
+	}
+	return max(o.Handshake, 0)
+}
+
+// Session is one machine and its links. All methods may be called by any goroutine.
 type Session[R fsm.Runner] struct {
 	d     *driver.Driver[R]
 	ended chan struct{} // closed when err is set
@@ -63,23 +73,23 @@ type Session[R fsm.Runner] struct {
 
 // Dial connects to a peer over tcp or udp (tcp4, udp6 and so on) at host:port, and runs the machine until
 // it has ended, the link is lost, or ctx ends. Over UDP it returns at once, whether somebody is there or
-// not. It is an error if the protocol needs more than the network promises, or has several channels.
+// not. It is an error if the protocol needs more than the network promises, or has several channels: see DialChannels.
 func Dial[R fsm.Runner](ctx context.Context, network, address string, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
+	link, err := dial(ctx, network, address, o)
+	if err != nil {
+		return nil, err
+	}
+	return start(ctx, nil, []transport.Link{link}, r, h, o)
+}
+
+func dial(ctx context.Context, network, address string, o Options) (transport.Link, error) {
 	switch {
 	case streams[network]:
-		link, err := tcp.Dial(ctx, network, address, tcp.Config{Logger: o.Logger})
-		if err != nil {
-			return nil, err
-		}
-		return start(ctx, link, r, h, o)
+		return tcp.Dial(ctx, network, address, tcp.Config{Logger: o.Logger})
 	case datagrams[network]:
-		link, err := udp.Open(network, "", udp.Config{Peers: []string{address},
+		return udp.Open(network, "", udp.Config{Peers: []string{address},
 			Limits: udp.Limits{MaxPeers: 1, Closed: true, Logger: o.Logger}})
-		if err != nil {
-			return nil, err
-		}
-		return start(ctx, link, r, h, o)
 	}
 	return nil, unknown(network)
 }
@@ -98,23 +108,34 @@ type Listener struct {
 	streams *tcp.Listener
 	single  *udp.Link // nil once it is a session's
 	mu      sync.Mutex
+	places  []Place // of several channels; then doors wait at each, in this order
+	doors   []*Listener
+	host    atomic.Pointer[netip.Addr] // of the last session over several channels
 }
 
 // Listen waits for peers over tcp or udp at host:port. Over UDP one peer comes, whoever is first.
 func Listen(network, address string, o Options) (*Listener, error) {
+	return listen(network, address, o, nil)
+}
+
+func listen(network, address string, o Options, from func(netip.Addr) bool) (*Listener, error) {
 	switch {
 	case streams[network]:
 		l, err := tcp.Listen(network, address, tcp.Config{Logger: o.Logger})
 		return &Listener{streams: l}, err
 	case datagrams[network]:
-		l, err := udp.Open(network, address, udp.Config{Limits: udp.Limits{MaxPeers: 1, Logger: o.Logger}})
+		l, err := udp.Open(network, address, udp.Config{From: from, Limits: udp.Limits{MaxPeers: 1, Logger: o.Logger}})
 		return &Listener{single: l}, err
 	}
 	return nil, unknown(network)
 }
 
-// Addr returns the address at which the listener waits, nil after a session of UDP has begun.
+// Addr returns the address at which the listener waits, nil after a session of UDP has begun. Of several channels
+// it is that of the first place, see AddrOf.
 func (l *Listener) Addr() net.Addr {
+	if len(l.doors) > 0 {
+		return l.doors[0].Addr()
+	}
 	if l.streams != nil {
 		return l.streams.Addr()
 	}
@@ -128,6 +149,13 @@ func (l *Listener) Addr() net.Addr {
 
 // Close ends waiting. Sessions that have begun go on.
 func (l *Listener) Close() error {
+	var err error
+	for _, d := range l.doors {
+		err = errors.Join(err, d.Close())
+	}
+	if len(l.doors) > 0 {
+		return err
+	}
 	if l.streams != nil {
 		return l.streams.Close()
 	}
@@ -151,33 +179,41 @@ var ErrTaken = errors.New("play: over UDP a listener has one session, and it has
 // Accept waits for a peer and runs a machine for it, as Dial does. Over UDP it does not wait: the machine
 // runs, and the peer comes up when it is heard.
 func Accept[R fsm.Runner](ctx context.Context, l *Listener, r R, h Handlers[R], o Options) (*Session[R], error) {
+	if len(l.doors) > 0 {
+		if err := each(r.Info(), l.places); err != nil {
+			return nil, err
+		}
+		links, err := l.acceptAll(ctx, o)
+		if err != nil {
+			return nil, err
+		}
+		return start(ctx, l.places, links, r, h, o)
+	}
 	if l.streams != nil {
 		link, err := l.streams.Accept(ctx)
 		if err != nil {
 			return nil, err
 		}
-		return start(ctx, link, r, h, o)
+		return start(ctx, nil, []transport.Link{link}, r, h, o)
 	}
 	link := l.take()
 	if link == nil {
 		return nil, ErrTaken
 	}
-	return start(ctx, link, r, h, o)
+	return start(ctx, nil, []transport.Link{link}, r, h, o)
 }
 
-// start runs a machine on a link, which belongs to the session from now on.
-func start[R fsm.Runner](ctx context.Context, link transport.Link, r R, h Handlers[R],
+// start runs a machine on its links, which belong to the session from now on; of several channels places says
+// whose each is.
+func start[R fsm.Runner](ctx context.Context, places []Place, links []transport.Link, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
-	if info := r.Info(); len(info.Channels) > 0 {
-		return nil, errors.Join(fmt.Errorf("play: a session has one link, and %s has several channels: "+
-			"give its links to a driver, with Attach and AttachOn", info.Protocol), link.Abort())
+	if info := r.Info(); len(info.Channels) > 0 && places == nil {
+		return nil, errors.Join(fmt.Errorf("play: %s has several channels: call DialChannels or ListenChannels",
+			info.Protocol), abort(links))
 	}
 	s := &Session[R]{ended: make(chan struct{})}
 	opts := driver.Options[R]{StopAtFinal: true, Instance: o.Name, Logger: o.Logger,
-		HandshakeLimit: max(o.Handshake, 0), IdleLimit: o.Idle}
-	if o.Handshake == 0 {
-		opts.HandshakeLimit = handshake
-	}
+		HandshakeLimit: o.handshake(), IdleLimit: o.Idle}
 	if o.Record != nil {
 		opts.Trace = []trace.Sink{trace.NewWriter(o.Record)}
 	}
@@ -192,8 +228,16 @@ func start[R fsm.Runner](ctx context.Context, link transport.Link, r R, h Handle
 	}
 	opts.OnError = func(_ R, err *driver.Error) { s.note(err) }
 	s.d = driver.New(r, opts)
-	if err := s.d.Attach(0, link); err != nil {
-		return nil, errors.Join(err, link.Close())
+	for i, link := range links {
+		var err error
+		if places == nil {
+			err = s.d.Attach(0, link)
+		} else {
+			err = s.d.AttachOn(0, places[i].Channel, link)
+		}
+		if err != nil {
+			return nil, errors.Join(err, abort(links))
+		}
 	}
 	go func() {
 		err := s.d.Run(ctx)

@@ -43,6 +43,9 @@ type Config struct {
 	// Peers are the addresses ("host:port") of peers that are there from the
 	// start, in the order of their numbers.
 	Peers []string
+	// From reports whether somebody at an address who is not among Peers may become one. nil: anybody. It is
+	// called for each frame of a stranger, by whoever receives, and must not wait.
+	From func(netip.Addr) bool
 	// Broadcast is where frames for everybody go: directed broadcast
 	// ("192.168.1.255:port"), limited broadcast ("255.255.255.255:port", which
 	// on Linux needs a socket bound to an address of its own, or a default
@@ -121,6 +124,9 @@ func Open(network, address string, cfg Config) (*Link, error) {
 	}
 	dc := dgram.Config[netip.AddrPort]{Limits: cfg.Limits, MaxFrame: cfg.MaxFrame,
 		All: all, Own: sock.own(), Origin: origin, Gather: cfg.Gather}
+	if cfg.From != nil {
+		dc.From = func(a netip.AddrPort) bool { return cfg.From(a.Addr()) }
+	}
 	if cfg.Cookie {
 		dc.Gate = newGate(cfg.Retry)
 	}

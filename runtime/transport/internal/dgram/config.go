@@ -43,6 +43,9 @@ type Config[A comparable] struct {
 	All []A
 	// Own reports whether an address is this end's. May be nil.
 	Own func(A) bool
+	// From reports whether somebody at an address who was not configured may become a peer. nil: anybody.
+	// The goroutine that receives calls it.
+	From func(A) bool
 	// Origin is what counts as one address: see [door.Origin]. nil: no sender has one.
 	Origin func(A) netip.Addr
 	// Gate is asked about everybody who is not yet a peer. May be nil.

@@ -136,7 +136,7 @@ func (l *Link[A]) Add(a A) (int, error) {
 // Meet makes an address a peer that is up, or finds it, as if something valid had come from there: the
 // door has to let it in, and it is half-open. It fails if there is no place, and with a gate.
 func (l *Link[A]) Meet(a A) (int, bool) {
-	if l.cfg.Gate != nil || l.cfg.Closed {
+	if l.cfg.Gate != nil || !l.open(a) {
 		return 0, false
 	}
 	l.mu.Lock()

@@ -177,10 +177,13 @@ func (l *Link[A]) accept(frame []byte, from A) (sender, bool) {
 	return sender{i, p.turn, p.from, l.table.count > 1}, true
 }
 
+// open reports whether somebody at an address who was not configured may become a peer.
+func (l *Link[A]) open(from A) bool { return !l.cfg.Closed && (l.cfg.From == nil || l.cfg.From(from)) }
+
 // welcome makes the sender of a frame a peer, if it may be one. The caller holds mu.
 func (l *Link[A]) welcome(frame []byte, from A, known bool) (int, bool) {
 	switch {
-	case l.cfg.Gate != nil || !known && l.cfg.Closed:
+	case l.cfg.Gate != nil || !known && !l.open(from):
 	case !known && l.valid != nil && !l.valid(frame):
 		l.stats.Invalid++
 	default:
@@ -211,7 +214,7 @@ func (l *Link[A]) judge(frame []byte, from A) bool {
 	l.stats.Gate++
 	if verdict == Admit {
 		i, ok := l.table.find(from)
-		if !ok && l.cfg.Closed {
+		if !ok && !l.open(from) {
 			l.stats.Strangers++
 		} else if !ok || l.table.peers[i].state != up {
 			before := l.stats
