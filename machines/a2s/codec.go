@@ -220,29 +220,29 @@ func oneOfInfoQuery(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageInfoQuery:
-		dst, e = encodeInfoQuery(dst, start, &m.InfoQuery)
+		dst, err = encodeInfoQuery(dst, start, &m.InfoQuery)
 	case MessagePlayerQuery:
-		dst, e = encodePlayerQuery(dst, start, &m.PlayerQuery)
+		dst, err = encodePlayerQuery(dst, start, &m.PlayerQuery)
 	case MessageRulesQuery:
-		dst, e = encodeRulesQuery(dst, start, &m.RulesQuery)
+		dst, err = encodeRulesQuery(dst, start, &m.RulesQuery)
 	case MessageChallenge:
-		dst, e = encodeChallenge(dst, start, &m.Challenge)
+		dst, err = encodeChallenge(dst, start, &m.Challenge)
 	case MessageInfo:
-		dst, e = encodeInfo(dst, start, &m.Info)
+		dst, err = encodeInfo(dst, start, &m.Info)
 	case MessagePlayers:
-		dst, e = encodePlayers(dst, start, &m.Players)
+		dst, err = encodePlayers(dst, start, &m.Players)
 	case MessageRules:
-		dst, e = encodeRules(dst, start, &m.Rules)
+		dst, err = encodeRules(dst, start, &m.Rules)
 	case MessageFirst:
-		dst, e = encodeFirst(dst, start, &m.First)
+		dst, err = encodeFirst(dst, start, &m.First)
 	case MessageNext:
-		dst, e = encodeNext(dst, start, &m.Next)
+		dst, err = encodeNext(dst, start, &m.Next)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -281,14 +281,14 @@ func decodeInfoQuery(b []byte, m *InfoQueryMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeInfoQuery(dst []byte, _ int, m *InfoQueryMessage) ([]byte, wire.Error) {
+func encodeInfoQuery(dst []byte, _ int, m *InfoQueryMessage) ([]byte, error) {
 	dst = append(dst, "\xff\xff\xff\xffT"...)
 	dst = append(dst, "Source Engine Query"...)
 	dst = append(dst, "\x00"...)
 	if m.Challenge.Present {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Challenge.Value))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePlayerQuery(b []byte, m *PlayerQueryMessage) wire.Error {
@@ -308,14 +308,14 @@ func decodePlayerQuery(b []byte, m *PlayerQueryMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePlayerQuery(dst []byte, _ int, m *PlayerQueryMessage) ([]byte, wire.Error) {
+func encodePlayerQuery(dst []byte, _ int, m *PlayerQueryMessage) ([]byte, error) {
 	dst = append(dst, "\xff\xff\xff\xffU"...)
 	if m.Challenge.Present {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Challenge.Value))
 	} else {
 		dst = append(dst, 255, 255, 255, 255)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRulesQuery(b []byte, m *RulesQueryMessage) wire.Error {
@@ -335,14 +335,14 @@ func decodeRulesQuery(b []byte, m *RulesQueryMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRulesQuery(dst []byte, _ int, m *RulesQueryMessage) ([]byte, wire.Error) {
+func encodeRulesQuery(dst []byte, _ int, m *RulesQueryMessage) ([]byte, error) {
 	dst = append(dst, "\xff\xff\xff\xffV"...)
 	if m.Challenge.Present {
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Challenge.Value))
 	} else {
 		dst = append(dst, 255, 255, 255, 255)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeChallenge(b []byte, m *ChallengeMessage) wire.Error {
@@ -362,10 +362,10 @@ func decodeChallenge(b []byte, m *ChallengeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeChallenge(dst []byte, _ int, m *ChallengeMessage) ([]byte, wire.Error) {
+func encodeChallenge(dst []byte, _ int, m *ChallengeMessage) ([]byte, error) {
 	dst = append(dst, "\xff\xff\xff\xffA"...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Challenge))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeInfo(b []byte, m *InfoMessage) wire.Error {
@@ -517,7 +517,7 @@ func decodeInfo(b []byte, m *InfoMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeInfo(dst []byte, start int, m *InfoMessage) ([]byte, wire.Error) {
+func encodeInfo(dst []byte, start int, m *InfoMessage) ([]byte, error) {
 	dst = append(dst, "\xff\xff\xff\xffI"...)
 	dst = append(dst, byte(m.Info.Protocol))
 	{
@@ -600,7 +600,7 @@ func encodeInfo(dst []byte, start int, m *InfoMessage) ([]byte, wire.Error) {
 	if m.Info.Long.Present {
 		dst = binary.LittleEndian.AppendUint64(dst, uint64(m.Info.Long.Value))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePlayers(b []byte, m *PlayersMessage) wire.Error {
@@ -647,7 +647,7 @@ func decodePlayers(b []byte, m *PlayersMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePlayers(dst []byte, start int, m *PlayersMessage) ([]byte, wire.Error) {
+func encodePlayers(dst []byte, start int, m *PlayersMessage) ([]byte, error) {
 	dst = append(dst, "\xff\xff\xff\xffD"...)
 	if int(m.Players.Len) > 64 {
 		return dst, wire.Error{Message: "PLAYERS", Field: "players", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Players.Len), Limit: 64}
@@ -666,7 +666,7 @@ func encodePlayers(dst []byte, start int, m *PlayersMessage) ([]byte, wire.Error
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Score))
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(e.Seconds))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRules(b []byte, m *RulesMessage) wire.Error {
@@ -712,7 +712,7 @@ func decodeRules(b []byte, m *RulesMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRules(dst []byte, start int, m *RulesMessage) ([]byte, wire.Error) {
+func encodeRules(dst []byte, start int, m *RulesMessage) ([]byte, error) {
 	dst = append(dst, "\xff\xff\xff\xffE"...)
 	if int(m.Rules.Len) > 64 {
 		return dst, wire.Error{Message: "RULES", Field: "rules", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Rules.Len), Limit: 64}
@@ -735,7 +735,7 @@ func encodeRules(dst []byte, start int, m *RulesMessage) ([]byte, wire.Error) {
 			dst = append(append(dst, text...), 0)
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFirst(b []byte, m *FirstMessage) wire.Error {
@@ -788,7 +788,7 @@ func decodeFirst(b []byte, m *FirstMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeFirst(dst []byte, start int, m *FirstMessage) ([]byte, wire.Error) {
+func encodeFirst(dst []byte, start int, m *FirstMessage) ([]byte, error) {
 	dst = append(dst, "\xfe\xff\xff\xff"...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Ident))
 	dst = append(dst, m.Total, 0)
@@ -802,7 +802,7 @@ func encodeFirst(dst []byte, start int, m *FirstMessage) ([]byte, wire.Error) {
 		text := m.Piece.Data[:min(int(m.Piece.Len), 1400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNext(b []byte, m *NextMessage) wire.Error {
@@ -846,7 +846,7 @@ func decodeNext(b []byte, m *NextMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNext(dst []byte, _ int, m *NextMessage) ([]byte, wire.Error) {
+func encodeNext(dst []byte, _ int, m *NextMessage) ([]byte, error) {
 	dst = append(dst, "\xfe\xff\xff\xff"...)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Ident))
 	dst = append(dst, m.Total, m.Number)
@@ -855,7 +855,7 @@ func encodeNext(dst []byte, _ int, m *NextMessage) ([]byte, wire.Error) {
 		text := m.Piece.Data[:min(int(m.Piece.Len), 1400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // queryCodes are the numbers of Query on the wire.

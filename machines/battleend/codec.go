@@ -109,17 +109,17 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageChecksum:
-		dst, e = encodeChecksum(dst, start, &m.Checksum)
+		dst, err = encodeChecksum(dst, start, &m.Checksum)
 	case MessageBattleinput:
-		dst, e = encodeBattleinput(dst, start, &m.Battleinput)
+		dst, err = encodeBattleinput(dst, start, &m.Battleinput)
 	case MessageFramecount:
-		dst, e = encodeFramecount(dst, start, &m.Framecount)
+		dst, err = encodeFramecount(dst, start, &m.Framecount)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -137,10 +137,10 @@ func decodeChecksum(b []byte, m *ChecksumMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, wire.Error) {
+func encodeChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Crc))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBattleinput(b []byte, m *BattleinputMessage) wire.Error {
@@ -151,9 +151,9 @@ func decodeBattleinput(b []byte, m *BattleinputMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, wire.Error) {
+func encodeBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Bits))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFramecount(b []byte, m *FramecountMessage) wire.Error {
@@ -164,7 +164,7 @@ func decodeFramecount(b []byte, m *FramecountMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, wire.Error) {
+func encodeFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
-	return dst, wire.Error{}
+	return dst, nil
 }

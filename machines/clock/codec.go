@@ -100,15 +100,15 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessagePing:
-		dst, e = encodePing(dst, start, &m.Ping)
+		dst, err = encodePing(dst, start, &m.Ping)
 	case MessageTime:
-		dst, e = encodeTime(dst, start, &m.Time)
+		dst, err = encodeTime(dst, start, &m.Time)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -125,9 +125,9 @@ func decodePing(b []byte, m *PingMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, wire.Error) {
+func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Number))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeTime(b []byte, m *TimeMessage) wire.Error {
@@ -139,10 +139,10 @@ func decodeTime(b []byte, m *TimeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeTime(dst []byte, _ int, m *TimeMessage) ([]byte, wire.Error) {
+func encodeTime(dst []byte, _ int, m *TimeMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Number))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Now))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

@@ -144,27 +144,27 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageRequest:
-		dst, e = encodeRequest(dst, start, &m.Request)
+		dst, err = encodeRequest(dst, start, &m.Request)
 	case MessageAccepted:
-		dst, e = encodeAccepted(dst, start, &m.Accepted)
+		dst, err = encodeAccepted(dst, start, &m.Accepted)
 	case MessageRefused:
-		dst, e = encodeRefused(dst, start, &m.Refused)
+		dst, err = encodeRefused(dst, start, &m.Refused)
 	case MessagePort:
-		dst, e = encodePort(dst, start, &m.Port)
+		dst, err = encodePort(dst, start, &m.Port)
 	case MessageAdmitted:
-		dst, e = encodeAdmitted(dst, start, &m.Admitted)
+		dst, err = encodeAdmitted(dst, start, &m.Admitted)
 	case MessageExit:
-		dst, e = encodeExit(dst, start)
+		dst, err = encodeExit(dst, start)
 	case MessageRateAdjust:
-		dst, e = encodeRateAdjust(dst, start, &m.RateAdjust)
+		dst, err = encodeRateAdjust(dst, start, &m.RateAdjust)
 	case MessagePacket:
-		dst, e = encodePacket(dst, start, &m.Packet)
+		dst, err = encodePacket(dst, start, &m.Packet)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -214,7 +214,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
+func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 	dst = append(dst, 71, 78, 69)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Version))
 	since02 := len(dst) - start
@@ -231,7 +231,7 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Edition))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Takes))
 	dst = append(dst, byte(ordinal(m.Unreliable)))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAccepted(b []byte, m *AcceptedMessage) wire.Error {
@@ -255,7 +255,7 @@ func decodeAccepted(b []byte, m *AcceptedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAccepted(dst []byte, _ int, m *AcceptedMessage) ([]byte, wire.Error) {
+func encodeAccepted(dst []byte, _ int, m *AcceptedMessage) ([]byte, error) {
 	dst = append(dst, 71, 78, 69, 1)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Takes))
 	if m.Port.Present {
@@ -263,7 +263,7 @@ func encodeAccepted(dst []byte, _ int, m *AcceptedMessage) ([]byte, wire.Error) 
 	} else {
 		dst = append(dst, 255, 255, 255, 255)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRefused(b []byte, m *RefusedMessage) wire.Error {
@@ -300,7 +300,7 @@ func decodeRefused(b []byte, m *RefusedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRefused(dst []byte, start int, m *RefusedMessage) ([]byte, wire.Error) {
+func encodeRefused(dst []byte, start int, m *RefusedMessage) ([]byte, error) {
 	dst = append(dst, 71, 78, 69, 0)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Version))
 	since03 := len(dst) - start
@@ -315,7 +315,7 @@ func encodeRefused(dst []byte, start int, m *RefusedMessage) ([]byte, wire.Error
 		dst = append(dst, 0)
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Edition))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePort(b []byte, m *PortMessage) wire.Error {
@@ -332,9 +332,9 @@ func decodePort(b []byte, m *PortMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePort(dst []byte, _ int, m *PortMessage) ([]byte, wire.Error) {
+func encodePort(dst []byte, _ int, m *PortMessage) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Port))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAdmitted(b []byte, m *AdmittedMessage) wire.Error {
@@ -348,9 +348,9 @@ func decodeAdmitted(b []byte, m *AdmittedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAdmitted(dst []byte, _ int, m *AdmittedMessage) ([]byte, wire.Error) {
+func encodeAdmitted(dst []byte, _ int, m *AdmittedMessage) ([]byte, error) {
 	dst = append(dst, byte(ordinal(m.Yes)), 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeExit(b []byte) wire.Error {
@@ -363,9 +363,9 @@ func decodeExit(b []byte) wire.Error {
 	return wire.Error{}
 }
 
-func encodeExit(dst []byte, _ int) ([]byte, wire.Error) {
+func encodeExit(dst []byte, _ int) ([]byte, error) {
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRateAdjust(b []byte, m *RateAdjustMessage) wire.Error {
@@ -379,10 +379,10 @@ func decodeRateAdjust(b []byte, m *RateAdjustMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRateAdjust(dst []byte, _ int, m *RateAdjustMessage) ([]byte, wire.Error) {
+func encodeRateAdjust(dst []byte, _ int, m *RateAdjustMessage) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Takes))
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePacket(b []byte, m *PacketMessage) wire.Error {
@@ -413,7 +413,7 @@ func decodePacket(b []byte, m *PacketMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) {
+func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, error) {
 	if int(m.Data.Len) > 400 {
 		return dst, wire.Error{Message: "PACKET", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Len), Limit: 400}
 	}
@@ -423,7 +423,7 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

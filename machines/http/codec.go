@@ -83,15 +83,15 @@ func decode(to string, b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageRequest:
-		dst, e = encodeRequest(dst, start, &m.Request)
+		dst, err = encodeRequest(dst, start, &m.Request)
 	case MessageResponse:
-		dst, e = encodeResponse(dst, start, &m.Response)
+		dst, err = encodeResponse(dst, start, &m.Response)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -351,7 +351,7 @@ func decodeChunked(b []byte, at int, e *Chunked, message string) (int, wire.Erro
 	return at, wire.Error{}
 }
 
-func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
+func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 	if int(m.Method) >= 9 {
 		return dst, wire.Error{Message: "REQUEST", Field: "method", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Method), Limit: 8}
 	}
@@ -391,8 +391,8 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 	for i := range m.Headers.Items[:min(int(m.Headers.Len), 24)] {
 		begin := len(dst)
 		{
-			var err wire.Error
-			if dst, err = encodeHeader(dst, start, &m.Headers.Items[i], "REQUEST"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeHeader(dst, start, &m.Headers.Items[i], "REQUEST"); err != nil {
 				return dst, err
 			}
 		}
@@ -409,16 +409,16 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 		dst = append(dst, text...)
 	}
 	if m.Chunked.Present {
-		var err wire.Error
-		if dst, err = encodeChunked(dst, start, &m.Chunked.Value, "REQUEST"); err.Problem != 0 {
+		var err error
+		if dst, err = encodeChunked(dst, start, &m.Chunked.Value, "REQUEST"); err != nil {
 			return dst, err
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeHeader appends an element of headers.
-func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 40)]
 		if i := wire.BadPrintable(text); i >= 0 {
@@ -446,11 +446,11 @@ func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, wir
 		}
 		dst = append(append(dst, text...), "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeHeader2 appends an element of chunked.trailers.
-func encodeHeader2(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+func encodeHeader2(dst []byte, start int, e *Header, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 40)]
 		if i := wire.BadPrintable(text); i >= 0 {
@@ -478,11 +478,11 @@ func encodeHeader2(dst []byte, start int, e *Header, message string) ([]byte, wi
 		}
 		dst = append(append(dst, text...), "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeChunked appends the record of chunked.
-func encodeChunked(dst []byte, start int, e *Chunked, message string) ([]byte, wire.Error) {
+func encodeChunked(dst []byte, start int, e *Chunked, message string) ([]byte, error) {
 	if int(e.Pieces.Len) > 4 {
 		return dst, wire.Error{Message: message, Field: "chunked.pieces", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Pieces.Len), Limit: 4}
 	}
@@ -508,8 +508,8 @@ func encodeChunked(dst []byte, start int, e *Chunked, message string) ([]byte, w
 	for i := range e.Trailers.Items[:min(int(e.Trailers.Len), 4)] {
 		begin := len(dst)
 		{
-			var err wire.Error
-			if dst, err = encodeHeader2(dst, start, &e.Trailers.Items[i], message); err.Problem != 0 {
+			var err error
+			if dst, err = encodeHeader2(dst, start, &e.Trailers.Items[i], message); err != nil {
 				return dst, err
 			}
 		}
@@ -518,7 +518,7 @@ func encodeChunked(dst []byte, start int, e *Chunked, message string) ([]byte, w
 		}
 	}
 	dst = append(dst, 13, 10)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
@@ -649,7 +649,7 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, wire.Error) {
+func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, error) {
 	dst = append(dst, "HTTP/1."...)
 	dst = wire.AppendDigits(dst, uint64(m.Minor), 10, " ")
 	dst = wire.AppendDigits(dst, uint64(m.Code), 10, " ")
@@ -683,8 +683,8 @@ func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, wire.Err
 	for i := range m.Headers.Items[:min(int(m.Headers.Len), 24)] {
 		begin := len(dst)
 		{
-			var err wire.Error
-			if dst, err = encodeHeader(dst, start, &m.Headers.Items[i], "RESPONSE"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeHeader(dst, start, &m.Headers.Items[i], "RESPONSE"); err != nil {
 				return dst, err
 			}
 		}
@@ -701,12 +701,12 @@ func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, wire.Err
 		dst = append(dst, text...)
 	}
 	if m.Chunked.Present {
-		var err wire.Error
-		if dst, err = encodeChunked(dst, start, &m.Chunked.Value, "RESPONSE"); err.Problem != 0 {
+		var err error
+		if dst, err = encodeChunked(dst, start, &m.Chunked.Value, "RESPONSE"); err != nil {
 			return dst, err
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // methodWords are the words that stand for the values of Method.

@@ -74,13 +74,13 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageMessage:
-		dst, e = encodeMessage(dst, start, &m.Message)
+		dst, err = encodeMessage(dst, start, &m.Message)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -325,7 +325,7 @@ func decodeOption(b []byte, at int, e *Option, message string) (int, wire.Error)
 	return at, wire.Error{}
 }
 
-func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Error) {
+func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, error) {
 	if int(m.Operation) >= 2 {
 		return dst, wire.Error{Message: "MESSAGE", Field: "operation", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Operation), Limit: 1}
 	}
@@ -380,8 +380,8 @@ func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Erro
 	for i := range m.Options.Items[:min(int(m.Options.Len), 40)] {
 		begin := len(dst)
 		{
-			var err wire.Error
-			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "MESSAGE"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "MESSAGE"); err != nil {
 				return dst, err
 			}
 		}
@@ -390,11 +390,11 @@ func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Erro
 		}
 	}
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeOption appends an element of options.
-func encodeOption(dst []byte, start int, e *Option, message string) ([]byte, wire.Error) {
+func encodeOption(dst []byte, start int, e *Option, message string) ([]byte, error) {
 	dst = append(dst, e.Code)
 	there1 := wire.Flags(e.Kind.Present, e.Ip.Present, e.Seconds.Present, e.Value.Present)
 	switch e.Code {
@@ -494,7 +494,7 @@ func encodeOption(dst []byte, start int, e *Option, message string) ([]byte, wir
 			dst = append(dst, text...)
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // operationCodes are the numbers of Operation on the wire.

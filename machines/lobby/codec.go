@@ -188,35 +188,35 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageName:
-		dst, e = encodeName(dst, start, &m.Name)
+		dst, err = encodeName(dst, start, &m.Name)
 	case MessageJoin:
-		dst, e = encodeJoin(dst, start, &m.Join)
+		dst, err = encodeJoin(dst, start, &m.Join)
 	case MessageChat:
-		dst, e = encodeChat(dst, start, &m.Chat)
+		dst, err = encodeChat(dst, start, &m.Chat)
 	case MessageUpdate:
-		dst, e = encodeUpdate(dst, start, &m.Update)
+		dst, err = encodeUpdate(dst, start, &m.Update)
 	case MessageSyncCheck:
-		dst, e = encodeSyncCheck(dst, start, &m.SyncCheck)
+		dst, err = encodeSyncCheck(dst, start, &m.SyncCheck)
 	case MessageGameParamUpdate:
-		dst, e = encodeGameParamUpdate(dst, start, &m.GameParamUpdate)
+		dst, err = encodeGameParamUpdate(dst, start, &m.GameParamUpdate)
 	case MessageGames:
-		dst, e = encodeGames(dst, start, &m.Games)
+		dst, err = encodeGames(dst, start, &m.Games)
 	case MessageJoined:
-		dst, e = encodeJoined(dst, start, &m.Joined)
+		dst, err = encodeJoined(dst, start, &m.Joined)
 	case MessageSaid:
-		dst, e = encodeSaid(dst, start, &m.Said)
+		dst, err = encodeSaid(dst, start, &m.Said)
 	case MessageUpdated:
-		dst, e = encodeUpdated(dst, start, &m.Updated)
+		dst, err = encodeUpdated(dst, start, &m.Updated)
 	case MessageTime:
-		dst, e = encodeTime(dst, start, &m.Time)
+		dst, err = encodeTime(dst, start, &m.Time)
 	case MessageParams:
-		dst, e = encodeParams(dst, start, &m.Params)
+		dst, err = encodeParams(dst, start, &m.Params)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -241,12 +241,12 @@ func decodeName(b []byte, m *NameMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeName(dst []byte, _ int, m *NameMessage) ([]byte, wire.Error) {
+func encodeName(dst []byte, _ int, m *NameMessage) ([]byte, error) {
 	{
 		text := m.Name.Data[:min(int(m.Name.Len), 31)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeJoin(b []byte, m *JoinMessage) wire.Error {
@@ -260,9 +260,9 @@ func decodeJoin(b []byte, m *JoinMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeJoin(dst []byte, _ int, m *JoinMessage) ([]byte, wire.Error) {
+func encodeJoin(dst []byte, _ int, m *JoinMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Game))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeChat(b []byte, m *ChatMessage) wire.Error {
@@ -281,12 +281,12 @@ func decodeChat(b []byte, m *ChatMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeChat(dst []byte, _ int, m *ChatMessage) ([]byte, wire.Error) {
+func encodeChat(dst []byte, _ int, m *ChatMessage) ([]byte, error) {
 	{
 		text := m.Text.Data[:min(int(m.Text.Len), 400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeUpdate(b []byte, m *UpdateMessage) wire.Error {
@@ -305,12 +305,12 @@ func decodeUpdate(b []byte, m *UpdateMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeUpdate(dst []byte, _ int, m *UpdateMessage) ([]byte, wire.Error) {
+func encodeUpdate(dst []byte, _ int, m *UpdateMessage) ([]byte, error) {
 	{
 		text := m.Data.Data[:min(int(m.Data.Len), 400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSyncCheck(b []byte, m *SyncCheckMessage) wire.Error {
@@ -321,9 +321,9 @@ func decodeSyncCheck(b []byte, m *SyncCheckMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSyncCheck(dst []byte, _ int, m *SyncCheckMessage) ([]byte, wire.Error) {
+func encodeSyncCheck(dst []byte, _ int, m *SyncCheckMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Now))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeGameParamUpdate(b []byte, m *GameParamUpdateMessage) wire.Error {
@@ -342,12 +342,12 @@ func decodeGameParamUpdate(b []byte, m *GameParamUpdateMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeGameParamUpdate(dst []byte, _ int, m *GameParamUpdateMessage) ([]byte, wire.Error) {
+func encodeGameParamUpdate(dst []byte, _ int, m *GameParamUpdateMessage) ([]byte, error) {
 	{
 		text := m.Params.Data[:min(int(m.Params.Len), 400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeGames(b []byte, m *GamesMessage) wire.Error {
@@ -381,7 +381,7 @@ func decodeGames(b []byte, m *GamesMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeGames(dst []byte, start int, m *GamesMessage) ([]byte, wire.Error) {
+func encodeGames(dst []byte, start int, m *GamesMessage) ([]byte, error) {
 	if int(m.List.Len) > 16 {
 		return dst, wire.Error{Message: "GAMES", Field: "list", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.List.Len), Limit: 16}
 	}
@@ -390,7 +390,7 @@ func encodeGames(dst []byte, start int, m *GamesMessage) ([]byte, wire.Error) {
 		e := &m.List.Items[i]
 		dst = append(dst, byte(e.Game), e.Players)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeJoined(b []byte, m *JoinedMessage) wire.Error {
@@ -414,13 +414,13 @@ func decodeJoined(b []byte, m *JoinedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeJoined(dst []byte, _ int, m *JoinedMessage) ([]byte, wire.Error) {
+func encodeJoined(dst []byte, _ int, m *JoinedMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Game), byte(ordinal(m.Admin)))
 	{
 		text := m.Params.Data[:min(int(m.Params.Len), 400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSaid(b []byte, m *SaidMessage) wire.Error {
@@ -452,7 +452,7 @@ func decodeSaid(b []byte, m *SaidMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, wire.Error) {
+func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, error) {
 	if int(m.Name.Len) > 31 {
 		return dst, wire.Error{Message: "SAID", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 31}
 	}
@@ -465,7 +465,7 @@ func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, wire.Error) {
 		text := m.Text.Data[:min(int(m.Text.Len), 400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeUpdated(b []byte, m *UpdatedMessage) wire.Error {
@@ -488,7 +488,7 @@ func decodeUpdated(b []byte, m *UpdatedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeUpdated(dst []byte, start int, m *UpdatedMessage) ([]byte, wire.Error) {
+func encodeUpdated(dst []byte, start int, m *UpdatedMessage) ([]byte, error) {
 	if m.From < 0 {
 		return dst, wire.Error{Message: "UPDATED", Field: "from", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.From)}
 	}
@@ -500,7 +500,7 @@ func encodeUpdated(dst []byte, start int, m *UpdatedMessage) ([]byte, wire.Error
 		text := m.Data.Data[:min(int(m.Data.Len), 400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeTime(b []byte, m *TimeMessage) wire.Error {
@@ -511,9 +511,9 @@ func decodeTime(b []byte, m *TimeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeTime(dst []byte, _ int, m *TimeMessage) ([]byte, wire.Error) {
+func encodeTime(dst []byte, _ int, m *TimeMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Now))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeParams(b []byte, m *ParamsMessage) wire.Error {
@@ -532,12 +532,12 @@ func decodeParams(b []byte, m *ParamsMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeParams(dst []byte, _ int, m *ParamsMessage) ([]byte, wire.Error) {
+func encodeParams(dst []byte, _ int, m *ParamsMessage) ([]byte, error) {
 	{
 		text := m.Params.Data[:min(int(m.Params.Len), 400)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

@@ -130,25 +130,25 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageJoin:
-		dst, e = encodeJoin(dst, start, &m.Join)
+		dst, err = encodeJoin(dst, start, &m.Join)
 	case MessageServerStart:
-		dst, e = encodeServerStart(dst, start, &m.ServerStart)
+		dst, err = encodeServerStart(dst, start, &m.ServerStart)
 	case MessageGamecommands:
-		dst, e = encodeGamecommands(dst, start, &m.Gamecommands)
+		dst, err = encodeGamecommands(dst, start, &m.Gamecommands)
 	case MessageNwfDone:
-		dst, e = encodeNwfDone(dst, start, &m.NwfDone)
+		dst, err = encodeNwfDone(dst, start, &m.NwfDone)
 	case MessageServerSpeed:
-		dst, e = encodeServerSpeed(dst, start, &m.ServerSpeed)
+		dst, err = encodeServerSpeed(dst, start, &m.ServerSpeed)
 	case MessageServerAsync:
-		dst, e = encodeServerAsync(dst, start, &m.ServerAsync)
+		dst, err = encodeServerAsync(dst, start, &m.ServerAsync)
 	case MessagePlayerKicked:
-		dst, e = encodePlayerKicked(dst, start, &m.PlayerKicked)
+		dst, err = encodePlayerKicked(dst, start, &m.PlayerKicked)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -168,9 +168,9 @@ func decodeJoin(b []byte, m *JoinMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeJoin(dst []byte, _ int, m *JoinMessage) ([]byte, wire.Error) {
+func encodeJoin(dst []byte, _ int, m *JoinMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeServerStart(b []byte, m *ServerStartMessage) wire.Error {
@@ -192,12 +192,12 @@ func decodeServerStart(b []byte, m *ServerStartMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, wire.Error) {
+func encodeServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, error) {
 	if m.Players>>8 != 0 {
 		return dst, wire.Error{Message: "SERVER_START", Field: "players", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players)}
 	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Players))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeGamecommands(b []byte, m *GamecommandsMessage) wire.Error {
@@ -239,7 +239,7 @@ func decodeGamecommands(b []byte, m *GamecommandsMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeGamecommands(dst []byte, start int, m *GamecommandsMessage) ([]byte, wire.Error) {
+func encodeGamecommands(dst []byte, start int, m *GamecommandsMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
 	if m.Entry.Sent > 11 {
 		return dst, wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Entry.Sent)}
@@ -247,7 +247,7 @@ func encodeGamecommands(dst []byte, start int, m *GamecommandsMessage) ([]byte, 
 	dst = append(dst, byte(m.Entry.Sent))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Entry.Commands))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Entry.Sum))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNwfDone(b []byte, m *NwfDoneMessage) wire.Error {
@@ -280,7 +280,7 @@ func decodeNwfDone(b []byte, m *NwfDoneMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNwfDone(dst []byte, start int, m *NwfDoneMessage) ([]byte, wire.Error) {
+func encodeNwfDone(dst []byte, start int, m *NwfDoneMessage) ([]byte, error) {
 	if m.Done.Frame > 11 {
 		return dst, wire.Error{Message: "NWF_DONE", Field: "done", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Done.Frame)}
 	}
@@ -289,7 +289,7 @@ func encodeNwfDone(dst []byte, start int, m *NwfDoneMessage) ([]byte, wire.Error
 		return dst, wire.Error{Message: "NWF_DONE", Field: "done", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Done.Length)}
 	}
 	dst = append(dst, byte(m.Done.Length))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeServerSpeed(b []byte, m *ServerSpeedMessage) wire.Error {
@@ -303,9 +303,9 @@ func decodeServerSpeed(b []byte, m *ServerSpeedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeServerSpeed(dst []byte, _ int, m *ServerSpeedMessage) ([]byte, wire.Error) {
+func encodeServerSpeed(dst []byte, _ int, m *ServerSpeedMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Want))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeServerAsync(b []byte, m *ServerAsyncMessage) wire.Error {
@@ -327,12 +327,12 @@ func decodeServerAsync(b []byte, m *ServerAsyncMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeServerAsync(dst []byte, start int, m *ServerAsyncMessage) ([]byte, wire.Error) {
+func encodeServerAsync(dst []byte, start int, m *ServerAsyncMessage) ([]byte, error) {
 	if m.Slots>>8 != 0 {
 		return dst, wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Slots)}
 	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Slots))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
@@ -346,7 +346,7 @@ func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePlayerKicked(dst []byte, _ int, m *PlayerKickedMessage) ([]byte, wire.Error) {
+func encodePlayerKicked(dst []byte, _ int, m *PlayerKickedMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
-	return dst, wire.Error{}
+	return dst, nil
 }

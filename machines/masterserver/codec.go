@@ -75,14 +75,14 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageJoin:
-		dst, e = writeJoin(dst, start, &m.Join)
+		dst, err = writeJoin(dst, start, &m.Join)
 	case MessageRemove:
 		dst = append(dst, "remove me"...)
 	case MessagePlayers:
-		dst, e = writePlayers(dst, start, &m.Players)
+		dst, err = writePlayers(dst, start, &m.Players)
 	case MessageAccepted:
 		dst = append(dst, "join accepted"...)
 	case MessageFull:
@@ -98,12 +98,12 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	case MessageAcknowledged:
 		dst = append(dst, "players acknowledged."...)
 	case MessageOther:
-		dst, e = writeOther(dst, start, &m.Other)
+		dst, err = writeOther(dst, start, &m.Other)
 	default:
 		return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	dst = append(dst, "\n"...)
 	if n := len(dst) - start; n > maxFrame {
@@ -203,7 +203,7 @@ func matchJoin(line []byte, v *JoinMessage) bool {
 	return len(line) == 0
 }
 
-func writeJoin(dst []byte, start int, v *JoinMessage) ([]byte, wire.Error) {
+func writeJoin(dst []byte, start int, v *JoinMessage) ([]byte, error) {
 	dst = append(dst, "version: "...)
 	dst = strconv.AppendUint(dst, uint64(v.Version.Major), 10)
 	dst = append(dst, "."...)
@@ -228,7 +228,7 @@ func writeJoin(dst []byte, start int, v *JoinMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "JOIN", Field: "url", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchPlayers reads a line of the form `players: {players} max: {max}`.
@@ -255,12 +255,12 @@ func matchPlayers(line []byte, v *PlayersMessage) bool {
 	return len(line) == 0
 }
 
-func writePlayers(dst []byte, _ int, v *PlayersMessage) ([]byte, wire.Error) {
+func writePlayers(dst []byte, _ int, v *PlayersMessage) ([]byte, error) {
 	dst = append(dst, "players: "...)
 	dst = strconv.AppendUint(dst, uint64(v.Players), 10)
 	dst = append(dst, " max: "...)
 	dst = strconv.AppendUint(dst, uint64(v.Max), 10)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchOther reads a line of the form `{text}`.
@@ -274,11 +274,11 @@ func matchOther(line []byte, v *OtherMessage) bool {
 	return len(line) == 0
 }
 
-func writeOther(dst []byte, start int, v *OtherMessage) ([]byte, wire.Error) {
+func writeOther(dst []byte, start int, v *OtherMessage) ([]byte, error) {
 	text := v.Text.Data[:min(int(v.Text.Len), 511)]
 	if i := wire.BadByte(text, "", true); i >= 0 {
 		return dst, wire.Error{Message: "OTHER", Field: "text", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }

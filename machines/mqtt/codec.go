@@ -188,39 +188,39 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = append(dst, byte(uint64(messageIDs[m.Kind])<<4))
 	lengthAt := len(dst)
 	dst = append(dst, 0) // length, set below
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageConnect:
-		dst, e = encodeConnect(dst, start, &m.Connect)
+		dst, err = encodeConnect(dst, start, &m.Connect)
 	case MessageConnack:
-		dst, e = encodeConnack(dst, start, &m.Connack)
+		dst, err = encodeConnack(dst, start, &m.Connack)
 	case MessagePublish:
-		dst, e = encodePublish(dst, start, &m.Publish)
+		dst, err = encodePublish(dst, start, &m.Publish)
 	case MessagePuback:
-		dst, e = encodePuback(dst, start, &m.Puback)
+		dst, err = encodePuback(dst, start, &m.Puback)
 	case MessagePubrec:
-		dst, e = encodePubrec(dst, start, &m.Pubrec)
+		dst, err = encodePubrec(dst, start, &m.Pubrec)
 	case MessagePubrel:
-		dst, e = encodePubrel(dst, start, &m.Pubrel)
+		dst, err = encodePubrel(dst, start, &m.Pubrel)
 	case MessagePubcomp:
-		dst, e = encodePubcomp(dst, start, &m.Pubcomp)
+		dst, err = encodePubcomp(dst, start, &m.Pubcomp)
 	case MessageSubscribe:
-		dst, e = encodeSubscribe(dst, start, &m.Subscribe)
+		dst, err = encodeSubscribe(dst, start, &m.Subscribe)
 	case MessageSuback:
-		dst, e = encodeSuback(dst, start, &m.Suback)
+		dst, err = encodeSuback(dst, start, &m.Suback)
 	case MessageUnsubscribe:
-		dst, e = encodeUnsubscribe(dst, start, &m.Unsubscribe)
+		dst, err = encodeUnsubscribe(dst, start, &m.Unsubscribe)
 	case MessageUnsuback:
-		dst, e = encodeUnsuback(dst, start, &m.Unsuback)
+		dst, err = encodeUnsuback(dst, start, &m.Unsuback)
 	case MessagePingreq:
-		dst, e = encodePingreq(dst, start)
+		dst, err = encodePingreq(dst, start)
 	case MessagePingresp:
-		dst, e = encodePingresp(dst, start)
+		dst, err = encodePingresp(dst, start)
 	case MessageDisconnect:
-		dst, e = encodeDisconnect(dst, start)
+		dst, err = encodeDisconnect(dst, start)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	dst = wire.SetLEB128(dst, lengthAt, uint64(len(dst)-lengthAt-1))
 	if n := len(dst) - start; n > maxFrame {
@@ -389,7 +389,7 @@ func decodeWill(b []byte, at int, e *Will, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error) {
+func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, error) {
 	dst = append(dst, 0, 4)
 	dst = append(dst, "MQTT"...)
 	dst = append(dst, 4)
@@ -447,7 +447,7 @@ func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error
 		text := m.Password.Value.Data[:min(int(m.Password.Value.Len), 64)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeConnack(b []byte, at int, m *ConnackMessage) wire.Error {
@@ -485,7 +485,7 @@ func decodeConnack(b []byte, at int, m *ConnackMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeConnack(dst []byte, start int, m *ConnackMessage) ([]byte, wire.Error) {
+func encodeConnack(dst []byte, start int, m *ConnackMessage) ([]byte, error) {
 	{
 		word := uint8(0)
 		word |= uint8(ordinal(m.Session))
@@ -495,7 +495,7 @@ func encodeConnack(dst []byte, start int, m *ConnackMessage) ([]byte, wire.Error
 		return dst, wire.Error{Message: "CONNACK", Field: "code", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Code), Limit: 5}
 	}
 	dst = append(dst, byte(m.Code))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePublish(b []byte, at int, m *PublishMessage) wire.Error {
@@ -555,7 +555,7 @@ func decodePublish(b []byte, at int, m *PublishMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePublish(dst []byte, start int, m *PublishMessage) ([]byte, wire.Error) {
+func encodePublish(dst []byte, start int, m *PublishMessage) ([]byte, error) {
 	dst[start] |= uint8(ordinal(m.Dup)) << 3
 	if int(m.Qos) >= 3 {
 		return dst, wire.Error{Message: "PUBLISH", Field: "qos", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Qos), Limit: 2}
@@ -585,7 +585,7 @@ func encodePublish(dst []byte, start int, m *PublishMessage) ([]byte, wire.Error
 		text := m.Message.Data[:min(int(m.Message.Len), 512)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePuback(b []byte, at int, m *PubackMessage) wire.Error {
@@ -615,9 +615,9 @@ func decodePuback(b []byte, at int, m *PubackMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePuback(dst []byte, _ int, m *PubackMessage) ([]byte, wire.Error) {
+func encodePuback(dst []byte, _ int, m *PubackMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePubrec(b []byte, at int, m *PubrecMessage) wire.Error {
@@ -647,9 +647,9 @@ func decodePubrec(b []byte, at int, m *PubrecMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePubrec(dst []byte, _ int, m *PubrecMessage) ([]byte, wire.Error) {
+func encodePubrec(dst []byte, _ int, m *PubrecMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePubrel(b []byte, at int, m *PubrelMessage) wire.Error {
@@ -679,10 +679,10 @@ func decodePubrel(b []byte, at int, m *PubrelMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePubrel(dst []byte, start int, m *PubrelMessage) ([]byte, wire.Error) {
+func encodePubrel(dst []byte, start int, m *PubrelMessage) ([]byte, error) {
 	dst[start] |= 2
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePubcomp(b []byte, at int, m *PubcompMessage) wire.Error {
@@ -712,9 +712,9 @@ func decodePubcomp(b []byte, at int, m *PubcompMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePubcomp(dst []byte, _ int, m *PubcompMessage) ([]byte, wire.Error) {
+func encodePubcomp(dst []byte, _ int, m *PubcompMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSubscribe(b []byte, at int, m *SubscribeMessage) wire.Error {
@@ -786,7 +786,7 @@ func decodeSubscribe(b []byte, at int, m *SubscribeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSubscribe(dst []byte, start int, m *SubscribeMessage) ([]byte, wire.Error) {
+func encodeSubscribe(dst []byte, start int, m *SubscribeMessage) ([]byte, error) {
 	dst[start] |= 2
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
 	if int(m.Filters.Len) > 8 {
@@ -811,7 +811,7 @@ func encodeSubscribe(dst []byte, start int, m *SubscribeMessage) ([]byte, wire.E
 			dst = append(dst, byte(word))
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSuback(b []byte, at int, m *SubackMessage) wire.Error {
@@ -860,7 +860,7 @@ func decodeSuback(b []byte, at int, m *SubackMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSuback(dst []byte, start int, m *SubackMessage) ([]byte, wire.Error) {
+func encodeSuback(dst []byte, start int, m *SubackMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
 	if int(m.Codes.Len) > 8 {
 		return dst, wire.Error{Message: "SUBACK", Field: "codes", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Codes.Len), Limit: 8}
@@ -871,7 +871,7 @@ func encodeSuback(dst []byte, start int, m *SubackMessage) ([]byte, wire.Error) 
 		}
 		dst = append(dst, byte(grantedCodes[m.Codes.Items[i]]))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeUnsubscribe(b []byte, at int, m *UnsubscribeMessage) wire.Error {
@@ -925,7 +925,7 @@ func decodeUnsubscribe(b []byte, at int, m *UnsubscribeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeUnsubscribe(dst []byte, start int, m *UnsubscribeMessage) ([]byte, wire.Error) {
+func encodeUnsubscribe(dst []byte, start int, m *UnsubscribeMessage) ([]byte, error) {
 	dst[start] |= 2
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
 	if int(m.Topics.Len) > 8 {
@@ -941,7 +941,7 @@ func encodeUnsubscribe(dst []byte, start int, m *UnsubscribeMessage) ([]byte, wi
 			dst = append(dst, text...)
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeUnsuback(b []byte, at int, m *UnsubackMessage) wire.Error {
@@ -971,9 +971,9 @@ func decodeUnsuback(b []byte, at int, m *UnsubackMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeUnsuback(dst []byte, _ int, m *UnsubackMessage) ([]byte, wire.Error) {
+func encodeUnsuback(dst []byte, _ int, m *UnsubackMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Packet))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePingreq(b []byte, at int) wire.Error {
@@ -992,8 +992,8 @@ func decodePingreq(b []byte, at int) wire.Error {
 	return wire.Error{}
 }
 
-func encodePingreq(dst []byte, _ int) ([]byte, wire.Error) {
-	return dst, wire.Error{}
+func encodePingreq(dst []byte, _ int) ([]byte, error) {
+	return dst, nil
 }
 
 func decodePingresp(b []byte, at int) wire.Error {
@@ -1012,8 +1012,8 @@ func decodePingresp(b []byte, at int) wire.Error {
 	return wire.Error{}
 }
 
-func encodePingresp(dst []byte, _ int) ([]byte, wire.Error) {
-	return dst, wire.Error{}
+func encodePingresp(dst []byte, _ int) ([]byte, error) {
+	return dst, nil
 }
 
 func decodeDisconnect(b []byte, at int) wire.Error {
@@ -1032,8 +1032,8 @@ func decodeDisconnect(b []byte, at int) wire.Error {
 	return wire.Error{}
 }
 
-func encodeDisconnect(dst []byte, _ int) ([]byte, wire.Error) {
-	return dst, wire.Error{}
+func encodeDisconnect(dst []byte, _ int) ([]byte, error) {
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

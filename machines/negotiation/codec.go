@@ -120,19 +120,19 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessagePlayer:
-		dst, e = encodePlayer(dst, start, &m.Player)
+		dst, err = encodePlayer(dst, start, &m.Player)
 	case MessageSuggest:
-		dst, e = encodeSuggest(dst, start, &m.Suggest)
+		dst, err = encodeSuggest(dst, start, &m.Suggest)
 	case MessageAccept:
-		dst, e = encodeAccept(dst, start, &m.Accept)
+		dst, err = encodeAccept(dst, start, &m.Accept)
 	case MessageRefuse:
-		dst, e = encodeRefuse(dst, start, &m.Refuse)
+		dst, err = encodeRefuse(dst, start, &m.Refuse)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -186,7 +186,7 @@ func decodePlayer(b []byte, m *PlayerMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePlayer(dst []byte, start int, m *PlayerMessage) ([]byte, wire.Error) {
+func encodePlayer(dst []byte, start int, m *PlayerMessage) ([]byte, error) {
 	if int(m.Name.Len) > 31 {
 		return dst, wire.Error{Message: "PLAYER", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 31}
 	}
@@ -204,7 +204,7 @@ func encodePlayer(dst []byte, start int, m *PlayerMessage) ([]byte, wire.Error) 
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSuggest(b []byte, m *SuggestMessage) wire.Error {
@@ -252,7 +252,7 @@ func decodeSuggest(b []byte, m *SuggestMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSuggest(dst []byte, start int, m *SuggestMessage) ([]byte, wire.Error) {
+func encodeSuggest(dst []byte, start int, m *SuggestMessage) ([]byte, error) {
 	if int(m.Name.Len) > 31 {
 		return dst, wire.Error{Message: "SUGGEST", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 31}
 	}
@@ -270,7 +270,7 @@ func encodeSuggest(dst []byte, start int, m *SuggestMessage) ([]byte, wire.Error
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAccept(b []byte, m *AcceptMessage) wire.Error {
@@ -290,9 +290,9 @@ func decodeAccept(b []byte, m *AcceptMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAccept(dst []byte, _ int, m *AcceptMessage) ([]byte, wire.Error) {
+func encodeAccept(dst []byte, _ int, m *AcceptMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Id), 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRefuse(b []byte, m *RefuseMessage) wire.Error {
@@ -309,12 +309,12 @@ func decodeRefuse(b []byte, m *RefuseMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRefuse(dst []byte, start int, m *RefuseMessage) ([]byte, wire.Error) {
+func encodeRefuse(dst []byte, start int, m *RefuseMessage) ([]byte, error) {
 	if int(m.Why) >= 4 {
 		return dst, wire.Error{Message: "REFUSE", Field: "why", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Why), Limit: 3}
 	}
 	dst = append(dst, byte(m.Why), 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

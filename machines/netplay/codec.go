@@ -179,37 +179,37 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageInit:
-		dst, e = encodeInit(dst, start, &m.Init)
+		dst, err = encodeInit(dst, start, &m.Init)
 	case MessagePing:
-		dst, e = encodePing(dst, start, &m.Ping)
+		dst, err = encodePing(dst, start, &m.Ping)
 	case MessageAck:
-		dst, e = encodeAck(dst, start, &m.Ack)
+		dst, err = encodeAck(dst, start, &m.Ack)
 	case MessageFleet:
-		dst, e = encodeFleet(dst, start, &m.Fleet)
+		dst, err = encodeFleet(dst, start, &m.Fleet)
 	case MessageTeamname:
-		dst, e = encodeTeamname(dst, start, &m.Teamname)
+		dst, err = encodeTeamname(dst, start, &m.Teamname)
 	case MessageSeedrandom:
-		dst, e = encodeSeedrandom(dst, start, &m.Seedrandom)
+		dst, err = encodeSeedrandom(dst, start, &m.Seedrandom)
 	case MessageInputdelay:
-		dst, e = encodeInputdelay(dst, start, &m.Inputdelay)
+		dst, err = encodeInputdelay(dst, start, &m.Inputdelay)
 	case MessageSelectship:
-		dst, e = encodeSelectship(dst, start, &m.Selectship)
+		dst, err = encodeSelectship(dst, start, &m.Selectship)
 	case MessageBattleinput:
-		dst, e = encodeBattleinput(dst, start, &m.Battleinput)
+		dst, err = encodeBattleinput(dst, start, &m.Battleinput)
 	case MessageFramecount:
-		dst, e = encodeFramecount(dst, start, &m.Framecount)
+		dst, err = encodeFramecount(dst, start, &m.Framecount)
 	case MessageChecksum:
-		dst, e = encodeChecksum(dst, start, &m.Checksum)
+		dst, err = encodeChecksum(dst, start, &m.Checksum)
 	case MessageAbort:
-		dst, e = encodeAbort(dst, start, &m.Abort)
+		dst, err = encodeAbort(dst, start, &m.Abort)
 	case MessageReset:
-		dst, e = encodeReset(dst, start, &m.Reset)
+		dst, err = encodeReset(dst, start, &m.Reset)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -227,9 +227,9 @@ func decodeInit(b []byte, m *InitMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeInit(dst []byte, _ int, m *InitMessage) ([]byte, wire.Error) {
+func encodeInit(dst []byte, _ int, m *InitMessage) ([]byte, error) {
 	dst = append(dst, m.ProtoMajor, m.ProtoMinor, 0, 0, m.Major, byte(m.Minor), byte(m.Patch), 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePing(b []byte, m *PingMessage) wire.Error {
@@ -237,9 +237,9 @@ func decodePing(b []byte, m *PingMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, wire.Error) {
+func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Id))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAck(b []byte, m *AckMessage) wire.Error {
@@ -247,9 +247,9 @@ func decodeAck(b []byte, m *AckMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAck(dst []byte, _ int, m *AckMessage) ([]byte, wire.Error) {
+func encodeAck(dst []byte, _ int, m *AckMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Id))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFleet(b []byte, m *FleetMessage) wire.Error {
@@ -288,7 +288,7 @@ func decodeFleet(b []byte, m *FleetMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
+func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, error) {
 	dst = append(dst, byte(ordinal(m.Own)), 0)
 	if int(m.Entries.Len) > 14 {
 		return dst, wire.Error{Message: "FLEET", Field: "entries", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Entries.Len), Limit: 14}
@@ -305,7 +305,7 @@ func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
 	for (len(dst)-start)%4 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeTeamname(b []byte, m *TeamnameMessage) wire.Error {
@@ -321,7 +321,7 @@ func decodeTeamname(b []byte, m *TeamnameMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeTeamname(dst []byte, start int, m *TeamnameMessage) ([]byte, wire.Error) {
+func encodeTeamname(dst []byte, start int, m *TeamnameMessage) ([]byte, error) {
 	dst = append(dst, byte(ordinal(m.Own)), 0)
 	since02 := len(dst) - start
 	{
@@ -334,7 +334,7 @@ func encodeTeamname(dst []byte, start int, m *TeamnameMessage) ([]byte, wire.Err
 	for (len(dst)-start-since02)%4 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSeedrandom(b []byte, m *SeedrandomMessage) wire.Error {
@@ -342,9 +342,9 @@ func decodeSeedrandom(b []byte, m *SeedrandomMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSeedrandom(dst []byte, _ int, m *SeedrandomMessage) ([]byte, wire.Error) {
+func encodeSeedrandom(dst []byte, _ int, m *SeedrandomMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeInputdelay(b []byte, m *InputdelayMessage) wire.Error {
@@ -358,9 +358,9 @@ func decodeInputdelay(b []byte, m *InputdelayMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeInputdelay(dst []byte, _ int, m *InputdelayMessage) ([]byte, wire.Error) {
+func encodeInputdelay(dst []byte, _ int, m *InputdelayMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Delay))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSelectship(b []byte, m *SelectshipMessage) wire.Error {
@@ -374,14 +374,14 @@ func decodeSelectship(b []byte, m *SelectshipMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSelectship(dst []byte, _ int, m *SelectshipMessage) ([]byte, wire.Error) {
+func encodeSelectship(dst []byte, _ int, m *SelectshipMessage) ([]byte, error) {
 	if m.Slot.Present {
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Slot.Value))
 	} else {
 		dst = append(dst, 255, 255)
 	}
 	dst = append(dst, 0, 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBattleinput(b []byte, m *BattleinputMessage) wire.Error {
@@ -389,9 +389,9 @@ func decodeBattleinput(b []byte, m *BattleinputMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, wire.Error) {
+func encodeBattleinput(dst []byte, _ int, m *BattleinputMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Bits), 0, 0, 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFramecount(b []byte, m *FramecountMessage) wire.Error {
@@ -399,9 +399,9 @@ func decodeFramecount(b []byte, m *FramecountMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, wire.Error) {
+func encodeFramecount(dst []byte, _ int, m *FramecountMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeChecksum(b []byte, m *ChecksumMessage) wire.Error {
@@ -410,10 +410,10 @@ func decodeChecksum(b []byte, m *ChecksumMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, wire.Error) {
+func encodeChecksum(dst []byte, _ int, m *ChecksumMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Crc))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAbort(b []byte, m *AbortMessage) wire.Error {
@@ -421,10 +421,10 @@ func decodeAbort(b []byte, m *AbortMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAbort(dst []byte, _ int, m *AbortMessage) ([]byte, wire.Error) {
+func encodeAbort(dst []byte, _ int, m *AbortMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Reason))
 	dst = append(dst, 0, 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeReset(b []byte, m *ResetMessage) wire.Error {
@@ -432,10 +432,10 @@ func decodeReset(b []byte, m *ResetMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeReset(dst []byte, _ int, m *ResetMessage) ([]byte, wire.Error) {
+func encodeReset(dst []byte, _ int, m *ResetMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Reason))
 	dst = append(dst, 0, 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // shipCodes are the numbers of Ship on the wire.

@@ -121,15 +121,15 @@ func oneOfPacket(b []byte, m *Message) wire.Error {
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessagePacket:
-		dst, e = encodePacket(dst, start, &m.Packet)
+		dst, err = encodePacket(dst, start, &m.Packet)
 	case MessageControl:
-		dst, e = encodeControl(dst, start, &m.Control)
+		dst, err = encodeControl(dst, start, &m.Control)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -163,7 +163,7 @@ func decodePacket(b []byte, m *PacketMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) {
+func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, error) {
 	if int(m.Leap) >= 4 {
 		return dst, wire.Error{Message: "PACKET", Field: "leap", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Leap), Limit: 3}
 	}
@@ -184,7 +184,7 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Origin))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Received))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Sent))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeControl(b []byte, m *ControlMessage) wire.Error {
@@ -227,7 +227,7 @@ func decodeControl(b []byte, m *ControlMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeControl(dst []byte, start int, m *ControlMessage) ([]byte, wire.Error) {
+func encodeControl(dst []byte, start int, m *ControlMessage) ([]byte, error) {
 	if int(m.Leap) >= 4 {
 		return dst, wire.Error{Message: "CONTROL", Field: "leap", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Leap), Limit: 3}
 	}
@@ -263,5 +263,5 @@ func encodeControl(dst []byte, start int, m *ControlMessage) ([]byte, wire.Error
 	for (len(dst)-start)%4 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }

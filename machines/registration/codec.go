@@ -72,33 +72,33 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageReg:
-		dst, e = writeReg(dst, start, &m.Reg)
+		dst, err = writeReg(dst, start, &m.Reg)
 	case MessageUnreg:
-		dst, e = writeUnreg(dst, start, &m.Unreg)
+		dst, err = writeUnreg(dst, start, &m.Unreg)
 	case MessageList:
-		dst, e = writeList(dst, start, &m.List)
+		dst, err = writeList(dst, start, &m.List)
 	case MessageDone:
 		dst = append(dst, "<!-- done -->"...)
 	case MessageFirst:
 		dst = append(dst, "<!-- servers -->"...)
 	case MessageEntry:
-		dst, e = writeEntry(dst, start, &m.Entry)
+		dst, err = writeEntry(dst, start, &m.Entry)
 	case MessageLast:
 		dst = append(dst, "<!-- end -->"...)
 	case MessageLocation:
-		dst, e = writeLocation(dst, start, &m.Location)
+		dst, err = writeLocation(dst, start, &m.Location)
 	case MessageBottom:
 		dst = append(dst, "</html>"...)
 	case MessageOther:
-		dst, e = writeOther(dst, start, &m.Other)
+		dst, err = writeOther(dst, start, &m.Other)
 	default:
 		return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	dst = append(dst, "\n"...)
 	if n := len(dst) - start; n > maxFrame {
@@ -187,7 +187,7 @@ func matchReg(line []byte, v *RegMessage) bool {
 	return len(line) == 0
 }
 
-func writeReg(dst []byte, start int, v *RegMessage) ([]byte, wire.Error) {
+func writeReg(dst []byte, start int, v *RegMessage) ([]byte, error) {
 	dst = append(dst, "GET "...)
 	text := v.Script.Data[:min(int(v.Script.Len), 127)]
 	if i := wire.BadByte(text, " ?", false); i >= 0 {
@@ -214,7 +214,7 @@ func writeReg(dst []byte, start int, v *RegMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "REG", Field: "region", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchUnreg reads a line of the form `GET {script}?action=unreg&port={port}`.
@@ -241,7 +241,7 @@ func matchUnreg(line []byte, v *UnregMessage) bool {
 	return len(line) == 0
 }
 
-func writeUnreg(dst []byte, start int, v *UnregMessage) ([]byte, wire.Error) {
+func writeUnreg(dst []byte, start int, v *UnregMessage) ([]byte, error) {
 	dst = append(dst, "GET "...)
 	text := v.Script.Data[:min(int(v.Script.Len), 127)]
 	if i := wire.BadByte(text, " ?", false); i >= 0 {
@@ -250,7 +250,7 @@ func writeUnreg(dst []byte, start int, v *UnregMessage) ([]byte, wire.Error) {
 	dst = append(dst, text...)
 	dst = append(dst, "?action=unreg&port="...)
 	dst = strconv.AppendUint(dst, uint64(v.Port), 10)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchList reads a line of the form `GET {script}`.
@@ -268,14 +268,14 @@ func matchList(line []byte, v *ListMessage) bool {
 	return len(line) == 0
 }
 
-func writeList(dst []byte, start int, v *ListMessage) ([]byte, wire.Error) {
+func writeList(dst []byte, start int, v *ListMessage) ([]byte, error) {
 	dst = append(dst, "GET "...)
 	text := v.Script.Data[:min(int(v.Script.Len), 127)]
 	if i := wire.BadByte(text, " ?", false); i >= 0 {
 		return dst, wire.Error{Message: "LIST", Field: "script", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchEntry reads a line of the form `{version};{ip.a}.{ip.b}.{ip.c}.{ip.d};{port};{name};{region}`.
@@ -347,7 +347,7 @@ func matchEntry(line []byte, v *EntryMessage) bool {
 	return len(line) == 0
 }
 
-func writeEntry(dst []byte, start int, v *EntryMessage) ([]byte, wire.Error) {
+func writeEntry(dst []byte, start int, v *EntryMessage) ([]byte, error) {
 	text := v.Version.Data[:min(int(v.Version.Len), 15)]
 	if i := wire.BadByte(text, " &;", false); i >= 0 {
 		return dst, wire.Error{Message: "ENTRY", Field: "version", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
@@ -375,7 +375,7 @@ func writeEntry(dst []byte, start int, v *EntryMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "ENTRY", Field: "region", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchLocation reads a line of the form `script: {script}`.
@@ -393,14 +393,14 @@ func matchLocation(line []byte, v *LocationMessage) bool {
 	return len(line) == 0
 }
 
-func writeLocation(dst []byte, start int, v *LocationMessage) ([]byte, wire.Error) {
+func writeLocation(dst []byte, start int, v *LocationMessage) ([]byte, error) {
 	dst = append(dst, "script: "...)
 	text := v.Script.Data[:min(int(v.Script.Len), 127)]
 	if i := wire.BadByte(text, " ?", false); i >= 0 {
 		return dst, wire.Error{Message: "LOCATION", Field: "script", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchOther reads a line of the form `{text}`.
@@ -414,11 +414,11 @@ func matchOther(line []byte, v *OtherMessage) bool {
 	return len(line) == 0
 }
 
-func writeOther(dst []byte, start int, v *OtherMessage) ([]byte, wire.Error) {
+func writeOther(dst []byte, start int, v *OtherMessage) ([]byte, error) {
 	text := v.Text.Data[:min(int(v.Text.Len), 400)]
 	if i := wire.BadByte(text, "", false); i >= 0 {
 		return dst, wire.Error{Message: "OTHER", Field: "text", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -100,13 +100,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageReset:
-		dst, e = encodeReset(dst, start, &m.Reset)
+		dst, err = encodeReset(dst, start, &m.Reset)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -123,7 +123,7 @@ func decodeReset(b []byte, m *ResetMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeReset(dst []byte, _ int, m *ResetMessage) ([]byte, wire.Error) {
+func encodeReset(dst []byte, _ int, m *ResetMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Reason))
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -80,15 +80,15 @@ func decode(to string, b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageCommand:
-		dst, e = encodeCommand(dst, start, &m.Command)
+		dst, err = encodeCommand(dst, start, &m.Command)
 	case MessageReply:
-		dst, e = encodeReply(dst, start, &m.Reply)
+		dst, err = encodeReply(dst, start, &m.Reply)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -152,7 +152,7 @@ func decodeCommand(b []byte, m *CommandMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeCommand(dst []byte, start int, m *CommandMessage) ([]byte, wire.Error) {
+func encodeCommand(dst []byte, start int, m *CommandMessage) ([]byte, error) {
 	dst = append(dst, "*"...)
 	if int(m.Args.Len) > 8 {
 		return dst, wire.Error{Message: "COMMAND", Field: "args", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Args.Len), Limit: 8}
@@ -170,7 +170,7 @@ func encodeCommand(dst []byte, start int, m *CommandMessage) ([]byte, wire.Error
 		}
 		dst = append(dst, "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeReply(b []byte, m *ReplyMessage) wire.Error {
@@ -491,7 +491,7 @@ func decodeBranch(b []byte, at int, e *Branch, message string) (int, wire.Error)
 	return at, wire.Error{}
 }
 
-func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
+func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, error) {
 	if int(m.Kind) >= 7 {
 		return dst, wire.Error{Message: "REPLY", Field: "kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Kind), Limit: 6}
 	}
@@ -554,8 +554,8 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 		dst = wire.AppendDigits(dst, uint64(m.Array.Value.Len), 10, "\r\n")
 		for i := range m.Array.Value.Items[:min(int(m.Array.Value.Len), 8)] {
 			{
-				var err wire.Error
-				if dst, err = encodeBranch(dst, start, &m.Array.Value.Items[i], "REPLY"); err.Problem != 0 {
+				var err error
+				if dst, err = encodeBranch(dst, start, &m.Array.Value.Items[i], "REPLY"); err != nil {
 					return dst, err
 				}
 			}
@@ -566,11 +566,11 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeLeaf appends an element of array.array.
-func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, wire.Error) {
+func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, error) {
 	if int(e.Kind) >= 5 {
 		return dst, wire.Error{Message: message, Field: "array.array.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 4}
 	}
@@ -658,11 +658,11 @@ func encodeLeaf(dst []byte, start int, e *Leaf, message string) ([]byte, wire.Er
 		}
 		dst = append(dst, "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeBranch appends an element of array.
-func encodeBranch(dst []byte, start int, e *Branch, message string) ([]byte, wire.Error) {
+func encodeBranch(dst []byte, start int, e *Branch, message string) ([]byte, error) {
 	if int(e.Kind) >= 7 {
 		return dst, wire.Error{Message: message, Field: "array.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 6}
 	}
@@ -725,8 +725,8 @@ func encodeBranch(dst []byte, start int, e *Branch, message string) ([]byte, wir
 		dst = wire.AppendDigits(dst, uint64(e.Array.Value.Len), 10, "\r\n")
 		for i := range e.Array.Value.Items[:min(int(e.Array.Value.Len), 4)] {
 			{
-				var err wire.Error
-				if dst, err = encodeLeaf(dst, start, &e.Array.Value.Items[i], message); err.Problem != 0 {
+				var err error
+				if dst, err = encodeLeaf(dst, start, &e.Array.Value.Items[i], message); err != nil {
 					return dst, err
 				}
 			}
@@ -737,7 +737,7 @@ func encodeBranch(dst []byte, start int, e *Branch, message string) ([]byte, wir
 		}
 		dst = append(dst, "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // kindWords are the words that stand for the values of Kind.

@@ -106,13 +106,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageChange:
-		dst, e = encodeChange(dst, start, &m.Change)
+		dst, err = encodeChange(dst, start, &m.Change)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -133,8 +133,8 @@ func decodeChange(b []byte, m *ChangeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeChange(dst []byte, _ int, m *ChangeMessage) ([]byte, wire.Error) {
+func encodeChange(dst []byte, _ int, m *ChangeMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Property))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Value))
-	return dst, wire.Error{}
+	return dst, nil
 }

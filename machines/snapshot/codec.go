@@ -119,19 +119,19 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessagePiece:
-		dst, e = encodePiece(dst, start, &m.Piece)
+		dst, err = encodePiece(dst, start, &m.Piece)
 	case MessageChange:
-		dst, e = encodeChange(dst, start, &m.Change)
+		dst, err = encodeChange(dst, start, &m.Change)
 	case MessageJoined:
-		dst, e = encodeJoined(dst, start)
+		dst, err = encodeJoined(dst, start)
 	case MessageSaid:
-		dst, e = encodeSaid(dst, start, &m.Said)
+		dst, err = encodeSaid(dst, start, &m.Said)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -173,7 +173,7 @@ func decodePiece(b []byte, m *PieceMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePiece(dst []byte, start int, m *PieceMessage) ([]byte, wire.Error) {
+func encodePiece(dst []byte, start int, m *PieceMessage) ([]byte, error) {
 	dst = append(dst, byte(m.At), byte(ordinal(m.Last)))
 	if int(m.Data.Len) > 64 {
 		return dst, wire.Error{Message: "PIECE", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Len), Limit: 64}
@@ -184,7 +184,7 @@ func encodePiece(dst []byte, start int, m *PieceMessage) ([]byte, wire.Error) {
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeChange(b []byte, m *ChangeMessage) wire.Error {
@@ -219,7 +219,7 @@ func decodeChange(b []byte, m *ChangeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeChange(dst []byte, start int, m *ChangeMessage) ([]byte, wire.Error) {
+func encodeChange(dst []byte, start int, m *ChangeMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Number))
 	if int(m.Data.Len) > 64 {
 		return dst, wire.Error{Message: "CHANGE", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Len), Limit: 64}
@@ -230,7 +230,7 @@ func encodeChange(dst []byte, start int, m *ChangeMessage) ([]byte, wire.Error) 
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeJoined(b []byte) wire.Error {
@@ -243,9 +243,9 @@ func decodeJoined(b []byte) wire.Error {
 	return wire.Error{}
 }
 
-func encodeJoined(dst []byte, _ int) ([]byte, wire.Error) {
+func encodeJoined(dst []byte, _ int) ([]byte, error) {
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSaid(b []byte, m *SaidMessage) wire.Error {
@@ -276,7 +276,7 @@ func decodeSaid(b []byte, m *SaidMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, wire.Error) {
+func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, error) {
 	if int(m.Data.Len) > 64 {
 		return dst, wire.Error{Message: "SAID", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Len), Limit: 64}
 	}
@@ -286,7 +286,7 @@ func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, wire.Error) {
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 255)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

@@ -169,31 +169,31 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageConnect:
-		dst, e = encodeConnect(dst, start, &m.Connect)
+		dst, err = encodeConnect(dst, start, &m.Connect)
 	case MessageConnectReply:
-		dst, e = encodeConnectReply(dst, start, &m.ConnectReply)
+		dst, err = encodeConnectReply(dst, start, &m.ConnectReply)
 	case MessageDisconnect:
-		dst, e = encodeDisconnect(dst, start, &m.Disconnect)
+		dst, err = encodeDisconnect(dst, start, &m.Disconnect)
 	case MessageSlotRequest:
-		dst, e = encodeSlotRequest(dst, start, &m.SlotRequest)
+		dst, err = encodeSlotRequest(dst, start, &m.SlotRequest)
 	case MessageSubdueSlave:
-		dst, e = encodeSubdueSlave(dst, start, &m.SubdueSlave)
+		dst, err = encodeSubdueSlave(dst, start, &m.SubdueSlave)
 	case MessageJoin:
-		dst, e = encodeJoin(dst, start)
+		dst, err = encodeJoin(dst, start)
 	case MessageUnjoin:
-		dst, e = encodeUnjoin(dst, start)
+		dst, err = encodeUnjoin(dst, start)
 	case MessageGameState:
-		dst, e = encodeGameState(dst, start)
+		dst, err = encodeGameState(dst, start)
 	case MessageNodeAlive:
-		dst, e = encodeNodeAlive(dst, start, &m.NodeAlive)
+		dst, err = encodeNodeAlive(dst, start, &m.NodeAlive)
 	case MessagePing:
-		dst, e = encodePing(dst, start)
+		dst, err = encodePing(dst, start)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -271,7 +271,7 @@ func decodeAsk(b []byte, at int, e *Ask, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error) {
+func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, 254)
 	dst = append(dst, make([]byte, 17)...)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 8)] {
@@ -295,7 +295,7 @@ func encodeConnect(dst []byte, start int, m *ConnectMessage) ([]byte, wire.Error
 	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Asks.Len))
 	dst = append(dst, 0, 0, 0, 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
@@ -415,7 +415,7 @@ func decodeConnectReply(b []byte, m *ConnectReplyMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, wire.Error) {
+func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	{
 		n := 0
@@ -500,7 +500,7 @@ func encodeConnectReply(dst []byte, start int, m *ConnectReplyMessage) ([]byte, 
 		dst = append(dst, byte(ordinal(m.Players[4+i].Present)))
 	}
 	dst = append(dst, make([]byte, 134)...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
@@ -540,7 +540,7 @@ func decodeDisconnect(b []byte, m *DisconnectMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire.Error) {
+func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0)
 	if m.Slot.Present {
 		dst = append(dst, byte(m.Slot.Value))
@@ -568,7 +568,7 @@ func encodeDisconnect(dst []byte, start int, m *DisconnectMessage) ([]byte, wire
 	}
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempt))
 	dst = append(dst, make([]byte, 78)...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
@@ -624,7 +624,7 @@ func decodeSlotRequest(b []byte, m *SlotRequestMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wire.Error) {
+func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0)
 	if m.Slot.Present {
 		dst = append(dst, byte(m.Slot.Value))
@@ -653,7 +653,7 @@ func encodeSlotRequest(dst []byte, start int, m *SlotRequestMessage) ([]byte, wi
 	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Asks.Len))
 	dst = append(dst, 0, 0, 0, 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
@@ -688,7 +688,7 @@ func decodeSubdueSlave(b []byte, m *SubdueSlaveMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wire.Error) {
+func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, 254)
 	dst = append(dst, make([]byte, 17)...)
 	if m.Epoch.Founder.Present {
@@ -710,7 +710,7 @@ func encodeSubdueSlave(dst []byte, start int, m *SubdueSlaveMessage) ([]byte, wi
 		dst = append(dst, 0, 0, 0, 0, 0, 0)
 	}
 	dst = append(dst, make([]byte, 82)...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeJoin(b []byte) wire.Error {
@@ -720,10 +720,10 @@ func decodeJoin(b []byte) wire.Error {
 	return wire.Error{}
 }
 
-func encodeJoin(dst []byte, _ int) ([]byte, wire.Error) {
+func encodeJoin(dst []byte, _ int) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeUnjoin(b []byte) wire.Error {
@@ -733,10 +733,10 @@ func decodeUnjoin(b []byte) wire.Error {
 	return wire.Error{}
 }
 
-func encodeUnjoin(dst []byte, _ int) ([]byte, wire.Error) {
+func encodeUnjoin(dst []byte, _ int) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeGameState(b []byte) wire.Error {
@@ -746,10 +746,10 @@ func decodeGameState(b []byte) wire.Error {
 	return wire.Error{}
 }
 
-func encodeGameState(dst []byte, _ int) ([]byte, wire.Error) {
+func encodeGameState(dst []byte, _ int) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
@@ -804,7 +804,7 @@ func decodeNodeAlive(b []byte, m *NodeAliveMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.Error) {
+func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(m.Slot))
 	dst = append(dst, make([]byte, 17)...)
 	if m.Epoch.Founder.Present {
@@ -831,7 +831,7 @@ func encodeNodeAlive(dst []byte, start int, m *NodeAliveMessage) ([]byte, wire.E
 		dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Attempts[i]))
 	}
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePing(b []byte) wire.Error {
@@ -841,10 +841,10 @@ func decodePing(b []byte) wire.Error {
 	return wire.Error{}
 }
 
-func encodePing(dst []byte, _ int) ([]byte, wire.Error) {
+func encodePing(dst []byte, _ int) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 119)...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // Shape says where frames have what their link fills in.

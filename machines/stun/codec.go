@@ -121,19 +121,19 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = append(dst, "!\x12\xa4B"...)
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 0)
 	dst = append(dst, 0, 0, 0, 0)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageRequest:
-		dst, e = encodeRequest(dst, start, &m.Request)
+		dst, err = encodeRequest(dst, start, &m.Request)
 	case MessageIndication:
-		dst, e = encodeIndication(dst, start, &m.Indication)
+		dst, err = encodeIndication(dst, start, &m.Indication)
 	case MessageSuccess:
-		dst, e = encodeSuccess(dst, start, &m.Success)
+		dst, err = encodeSuccess(dst, start, &m.Success)
 	case MessageFailure:
-		dst, e = encodeFailure(dst, start, &m.Failure)
+		dst, err = encodeFailure(dst, start, &m.Failure)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -463,7 +463,7 @@ func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.
 	return at, wire.Error{}
 }
 
-func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
+func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
 	took1 := false
@@ -475,17 +475,17 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 			return dst, wire.Error{Message: "REQUEST", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
 		{
-			var err wire.Error
-			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "REQUEST"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "REQUEST"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeAttributeAddress appends address.
-func encodeAttributeAddress(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+func encodeAttributeAddress(dst []byte, start int, e *Attribute, message string) ([]byte, error) {
 	dst = append(dst, 0)
 	if int(e.Address.Value.Family) >= 2 {
 		return dst, wire.Error{Message: message, Field: "attributes.address.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Address.Value.Family), Limit: 1}
@@ -496,11 +496,11 @@ func encodeAttributeAddress(dst []byte, start int, e *Attribute, message string)
 		text := e.Address.Value.Ip.Data[:min(int(e.Address.Value.Ip.Len), 16)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeAttributeError appends error.
-func encodeAttributeError(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+func encodeAttributeError(dst []byte, start int, e *Attribute, message string) ([]byte, error) {
 	{
 		word := uint32(0)
 		if e.Error.Value.Class > 7 {
@@ -517,11 +517,11 @@ func encodeAttributeError(dst []byte, start int, e *Attribute, message string) (
 		}
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeAttributeMapped appends mapped.
-func encodeAttributeMapped(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+func encodeAttributeMapped(dst []byte, start int, e *Attribute, message string) ([]byte, error) {
 	dst = append(dst, 0)
 	if int(e.Mapped.Value.Family) >= 2 {
 		return dst, wire.Error{Message: message, Field: "attributes.mapped.family", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Mapped.Value.Family), Limit: 1}
@@ -533,11 +533,11 @@ func encodeAttributeMapped(dst []byte, start int, e *Attribute, message string) 
 		dst = append(dst, text...)
 	}
 	wire.XorBytes(dst[len(dst)-min(int(e.Mapped.Value.Ip.Len), 16):], dst[start+4:])
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeAttribute appends an element of attributes.
-func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byte, error) {
 	since10 := len(dst) - start
 	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 	sizeAt1 := len(dst)
@@ -549,8 +549,8 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 			if there1 != 1 {
 				return dst, wire.Misplaced(message, attributesParts[:], there1, 1, len(dst)-start)
 			}
-			var err wire.Error
-			if dst, err = encodeAttributeAddress(dst, start, e, message); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttributeAddress(dst, start, e, message); err != nil {
 				return dst, err
 			}
 		case 6:
@@ -576,8 +576,8 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 			if there1 != 8 {
 				return dst, wire.Misplaced(message, attributesParts[:], there1, 8, len(dst)-start)
 			}
-			var err wire.Error
-			if dst, err = encodeAttributeError(dst, start, e, message); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttributeError(dst, start, e, message); err != nil {
 				return dst, err
 			}
 		case 10:
@@ -610,8 +610,8 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 			if there1 != 32 {
 				return dst, wire.Misplaced(message, attributesParts[:], there1, 32, len(dst)-start)
 			}
-			var err wire.Error
-			if dst, err = encodeAttributeMapped(dst, start, e, message); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttributeMapped(dst, start, e, message); err != nil {
 				return dst, err
 			}
 		case 36:
@@ -635,8 +635,8 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 			if there1 != 1 {
 				return dst, wire.Misplaced(message, attributesParts[:], there1, 1, len(dst)-start)
 			}
-			var err wire.Error
-			if dst, err = encodeAttributeAddress(dst, start, e, message); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttributeAddress(dst, start, e, message); err != nil {
 				return dst, err
 			}
 		case 32808:
@@ -675,7 +675,7 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 	for (len(dst)-start)%4 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeIndication(b []byte, m *IndicationMessage) wire.Error {
@@ -701,7 +701,7 @@ func decodeIndication(b []byte, m *IndicationMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeIndication(dst []byte, start int, m *IndicationMessage) ([]byte, wire.Error) {
+func encodeIndication(dst []byte, start int, m *IndicationMessage) ([]byte, error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
 	took1 := false
@@ -713,13 +713,13 @@ func encodeIndication(dst []byte, start int, m *IndicationMessage) ([]byte, wire
 			return dst, wire.Error{Message: "INDICATION", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
 		{
-			var err wire.Error
-			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "INDICATION"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "INDICATION"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSuccess(b []byte, m *SuccessMessage) wire.Error {
@@ -745,7 +745,7 @@ func decodeSuccess(b []byte, m *SuccessMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSuccess(dst []byte, start int, m *SuccessMessage) ([]byte, wire.Error) {
+func encodeSuccess(dst []byte, start int, m *SuccessMessage) ([]byte, error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
 	took1 := false
@@ -757,13 +757,13 @@ func encodeSuccess(dst []byte, start int, m *SuccessMessage) ([]byte, wire.Error
 			return dst, wire.Error{Message: "SUCCESS", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
 		{
-			var err wire.Error
-			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "SUCCESS"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "SUCCESS"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFailure(b []byte, m *FailureMessage) wire.Error {
@@ -789,7 +789,7 @@ func decodeFailure(b []byte, m *FailureMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeFailure(dst []byte, start int, m *FailureMessage) ([]byte, wire.Error) {
+func encodeFailure(dst []byte, start int, m *FailureMessage) ([]byte, error) {
 	binary.BigEndian.PutUint64(dst[start+8:], uint64(wire.Unsigned(dst[start+8:start+8+8], false)|uint64(uint64(m.Key))))
 	binary.BigEndian.PutUint32(dst[start+16:], uint32(wire.Unsigned(dst[start+16:start+16+4], false)|uint64(uint32(m.More))))
 	took1 := false
@@ -801,13 +801,13 @@ func encodeFailure(dst []byte, start int, m *FailureMessage) ([]byte, wire.Error
 			return dst, wire.Error{Message: "FAILURE", Field: "attributes", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.Attributes.Len) - i)}
 		}
 		{
-			var err wire.Error
-			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "FAILURE"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttribute(dst, start, &m.Attributes.Items[i], "FAILURE"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

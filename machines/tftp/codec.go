@@ -124,23 +124,23 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageRrq:
-		dst, e = encodeRrq(dst, start, &m.Rrq)
+		dst, err = encodeRrq(dst, start, &m.Rrq)
 	case MessageWrq:
-		dst, e = encodeWrq(dst, start, &m.Wrq)
+		dst, err = encodeWrq(dst, start, &m.Wrq)
 	case MessageData:
-		dst, e = encodeData(dst, start, &m.Data)
+		dst, err = encodeData(dst, start, &m.Data)
 	case MessageAck:
-		dst, e = encodeAck(dst, start, &m.Ack)
+		dst, err = encodeAck(dst, start, &m.Ack)
 	case MessageError:
-		dst, e = encodeError(dst, start, &m.Error)
+		dst, err = encodeError(dst, start, &m.Error)
 	case MessageOack:
-		dst, e = encodeOack(dst, start, &m.Oack)
+		dst, err = encodeOack(dst, start, &m.Oack)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -218,7 +218,7 @@ func decodeOption(b []byte, at int, e *Option, message string) (int, wire.Error)
 	return at, wire.Error{}
 }
 
-func encodeRrq(dst []byte, start int, m *RrqMessage) ([]byte, wire.Error) {
+func encodeRrq(dst []byte, start int, m *RrqMessage) ([]byte, error) {
 	{
 		text := m.Name.Data[:min(int(m.Name.Len), 128)]
 		if bytes.IndexByte(text, 0) >= 0 {
@@ -238,17 +238,17 @@ func encodeRrq(dst []byte, start int, m *RrqMessage) ([]byte, wire.Error) {
 	}
 	for i := range m.Options.Items[:min(int(m.Options.Len), 4)] {
 		{
-			var err wire.Error
-			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "RRQ"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "RRQ"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeOption appends an element of options.
-func encodeOption(dst []byte, start int, e *Option, message string) ([]byte, wire.Error) {
+func encodeOption(dst []byte, start int, e *Option, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 64)]
 		if bytes.IndexByte(text, 0) >= 0 {
@@ -263,7 +263,7 @@ func encodeOption(dst []byte, start int, e *Option, message string) ([]byte, wir
 		}
 		dst = append(append(dst, text...), 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeWrq(b []byte, m *WrqMessage) wire.Error {
@@ -309,7 +309,7 @@ func decodeWrq(b []byte, m *WrqMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeWrq(dst []byte, start int, m *WrqMessage) ([]byte, wire.Error) {
+func encodeWrq(dst []byte, start int, m *WrqMessage) ([]byte, error) {
 	{
 		text := m.Name.Data[:min(int(m.Name.Len), 128)]
 		if bytes.IndexByte(text, 0) >= 0 {
@@ -329,13 +329,13 @@ func encodeWrq(dst []byte, start int, m *WrqMessage) ([]byte, wire.Error) {
 	}
 	for i := range m.Options.Items[:min(int(m.Options.Len), 4)] {
 		{
-			var err wire.Error
-			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "WRQ"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "WRQ"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeData(b []byte, m *DataMessage) wire.Error {
@@ -355,13 +355,13 @@ func decodeData(b []byte, m *DataMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeData(dst []byte, _ int, m *DataMessage) ([]byte, wire.Error) {
+func encodeData(dst []byte, _ int, m *DataMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Block))
 	{
 		text := m.Data.Data[:min(int(m.Data.Len), 512)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAck(b []byte, m *AckMessage) wire.Error {
@@ -372,9 +372,9 @@ func decodeAck(b []byte, m *AckMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAck(dst []byte, _ int, m *AckMessage) ([]byte, wire.Error) {
+func encodeAck(dst []byte, _ int, m *AckMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Block))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeError(b []byte, m *ErrorMessage) wire.Error {
@@ -403,7 +403,7 @@ func decodeError(b []byte, m *ErrorMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeError(dst []byte, start int, m *ErrorMessage) ([]byte, wire.Error) {
+func encodeError(dst []byte, start int, m *ErrorMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Code))
 	{
 		text := m.Text.Data[:min(int(m.Text.Len), 128)]
@@ -412,7 +412,7 @@ func encodeError(dst []byte, start int, m *ErrorMessage) ([]byte, wire.Error) {
 		}
 		dst = append(append(dst, text...), 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeOack(b []byte, m *OackMessage) wire.Error {
@@ -436,19 +436,19 @@ func decodeOack(b []byte, m *OackMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeOack(dst []byte, start int, m *OackMessage) ([]byte, wire.Error) {
+func encodeOack(dst []byte, start int, m *OackMessage) ([]byte, error) {
 	if int(m.Options.Len) > 4 {
 		return dst, wire.Error{Message: "OACK", Field: "options", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Options.Len), Limit: 4}
 	}
 	for i := range m.Options.Items[:min(int(m.Options.Len), 4)] {
 		{
-			var err wire.Error
-			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "OACK"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeOption(dst, start, &m.Options.Items[i], "OACK"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

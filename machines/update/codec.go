@@ -94,13 +94,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageUpdate:
-		dst, e = encodeUpdate(dst, start, &m.Update)
+		dst, err = encodeUpdate(dst, start, &m.Update)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -117,7 +117,7 @@ func decodeUpdate(b []byte, m *UpdateMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeUpdate(dst []byte, _ int, m *UpdateMessage) ([]byte, wire.Error) {
+func encodeUpdate(dst []byte, _ int, m *UpdateMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Value))
-	return dst, wire.Error{}
+	return dst, nil
 }

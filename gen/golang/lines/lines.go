@@ -111,9 +111,9 @@ func (g *codec) appendLines(names []lineNames) {
 			kinds.Cases = append(kinds.Cases, g.kindCase(i, constant...))
 			continue
 		}
-		failing = gotree.S("var e wire.Error")
-		failed = gotree.S("if e.Problem != 0 {\nreturn dst[:start], e\n}")
-		kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, e = $1(dst, start, &m.$2)", names[i].encode,
+		failing = gotree.S("var err error")
+		failed = gotree.S("if err != nil {\nreturn dst[:start], err\n}")
+		kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("dst, err = $1(dst, start, &m.$2)", names[i].encode,
 			g.message(i).Member)...))
 	}
 	kinds.Cases = append(kinds.Cases,
@@ -310,9 +310,9 @@ func (g *codec) encodeLine(m *model.Message, mn types.MessageNames, name string)
 		}
 		b.P("dst = append(dst, text...)")
 	}
-	g.add(gotree.F(`func $1(dst []byte, $2 int, v *$3) ([]byte, wire.Error) {
+	g.add(gotree.F(`func $1(dst []byte, $2 int, v *$3) ([]byte, error) {
 			$4
-			return dst, wire.Error{}
+			return dst, nil
 		}`, name, gotree.Used(b.List, "start"), mn.Typ, b.List))
 }
 

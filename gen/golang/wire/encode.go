@@ -24,7 +24,7 @@ func (g *Codec) encodeBody(m *model.Message, n types.MessageNames) {
 	e.encode(m.Layout, gotree.X("m"), n.Fields, "")
 	more := e.shortenPut(n.Encode)
 	code := ints.Merged(e.t.List)
-	g.add(gotree.F("func $1(dst []byte, $2 int, _ $3) ([]byte, wire.Error) {\n$4\nreturn dst, wire.Error{}\n}",
+	g.add(gotree.F("func $1(dst []byte, $2 int, _ $3) ([]byte, error) {\n$4\nreturn dst, nil\n}",
 		n.Encode, gotree.Used(code, "start"), fieldsParam(code, n), code))
 	for _, f := range more {
 		g.add(f)
@@ -41,14 +41,14 @@ func (e *layout) shortenPut(name string) []*gotree.Func {
 		}
 		fn := e.g.Top.Take(name + base.GoName(r.field))
 		body := ints.Merged(slices.Clone(r.loop.Body[r.from+1 : r.to])) // the first statement is e
-		f := gotree.F(`func $1(dst []byte, $4 int, $5 *$2) ([]byte, wire.Error) {
+		f := gotree.F(`func $1(dst []byte, $4 int, $5 *$2) ([]byte, error) {
 			$3
-			return dst, wire.Error{}
+			return dst, nil
 		}`, fn, r.elem.X, body, gotree.Used(body, "start"), r.name)
 		f.Doc = base.Comment(fn, "appends an element of "+r.field+".")
 		out = append(out, f)
-		call := gotree.S(`var err wire.Error
-			if dst, err = $1(dst, start, &$2); err.Problem != 0 {
+		call := gotree.S(`var err error
+			if dst, err = $1(dst, start, &$2); err != nil {
 				return dst, err
 			}`, fn, r.of)
 		r.loop.Body = slices.Replace(slices.Clone(r.loop.Body), r.from, r.to, call...)

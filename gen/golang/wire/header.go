@@ -293,12 +293,12 @@ func (g *Codec) appendMessageCode() {
 	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
 	for _, m := range g.P.Messages {
 		if bodyCode(m) {
-			kinds.Cases = append(kinds.Cases, g.kindCase(m.Index, gotree.S("dst, e = $1(dst, start, $2)",
+			kinds.Cases = append(kinds.Cases, g.kindCase(m.Index, gotree.S("dst, err = $1(dst, start, $2)",
 				g.Messages[m.Index].Encode, g.fieldsOf(m.Index))...))
 		}
 	}
 	if len(kinds.Cases) > 0 {
-		b.P("var e wire.Error\n$1\nif e.Problem != 0 {\nreturn dst[:start], e\n}", gotree.Stmt(kinds))
+		b.P("var err error\n$1\nif err != nil {\nreturn dst[:start], err\n}", gotree.Stmt(kinds))
 	}
 	b.Add(varying.List...)
 	g.add(gotree.F(`// AppendMessage appends the frame of m to dst. If m has no encoding the error is a wire.Error and dst is returned

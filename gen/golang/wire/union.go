@@ -78,11 +78,11 @@ func (d *layout) decoder(f *layout, name, doc string, one gotree.Expr) []gotree.
 // encoder adds a function that appends e.
 func (d *layout) encoder(f *layout, name, doc string, one gotree.Expr) []gotree.Stmt {
 	code := ints.Merged(f.t.List)
-	fn := d.g.sharing("encode"+name, gotree.F(`func x(dst []byte, $1 int, e *$2, message string) ([]byte, wire.Error) {
+	fn := d.g.sharing("encode"+name, gotree.F(`func x(dst []byte, $1 int, e *$2, message string) ([]byte, error) {
 			$3
-			return dst, wire.Error{}
+			return dst, nil
 		}`, gotree.Used(code, "start"), f.elem.X, code), "appends "+doc+".")
-	return gotree.S("var err wire.Error\nif dst, err = $1(dst, start, $2, $3); err.Problem != 0 {\nreturn dst, err\n}",
+	return gotree.S("var err error\nif dst, err = $1(dst, start, $2, $3); err != nil {\nreturn dst, err\n}",
 		fn, one, d.messageName())
 }
 

@@ -100,15 +100,15 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageHello:
-		dst, e = encodeHello(dst, start, &m.Hello)
+		dst, err = encodeHello(dst, start, &m.Hello)
 	case MessageBell:
-		dst, e = encodeBell(dst, start, &m.Bell)
+		dst, err = encodeBell(dst, start, &m.Bell)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -128,9 +128,9 @@ func decodeHello(b []byte, m *HelloMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeHello(dst []byte, _ int, m *HelloMessage) ([]byte, wire.Error) {
+func encodeHello(dst []byte, _ int, m *HelloMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Rank))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBell(b []byte, m *BellMessage) wire.Error {
@@ -148,10 +148,10 @@ func decodeBell(b []byte, m *BellMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBell(dst []byte, start int, m *BellMessage) ([]byte, wire.Error) {
+func encodeBell(dst []byte, start int, m *BellMessage) ([]byte, error) {
 	if int(m.Side) >= 2 {
 		return dst, wire.Error{Message: "BELL", Field: "side", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Side), Limit: 1}
 	}
 	dst = append(dst, byte(m.Side), byte(m.Rank))
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -141,13 +141,13 @@ func appendMessageOnControl(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDsOnControl[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageWelcome:
-		dst, e = encodeWelcome(dst, start, &m.Welcome)
+		dst, err = encodeWelcome(dst, start, &m.Welcome)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrameOnControl {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrameOnControl}
@@ -167,9 +167,9 @@ func decodeWelcome(b []byte, m *WelcomeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeWelcome(dst []byte, _ int, m *WelcomeMessage) ([]byte, wire.Error) {
+func encodeWelcome(dst []byte, _ int, m *WelcomeMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Seat))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDsOnControl are the type numbers.
@@ -312,15 +312,15 @@ func appendMessageOnState(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDsOnState[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageAim:
-		dst, e = encodeAim(dst, start, &m.Aim)
+		dst, err = encodeAim(dst, start, &m.Aim)
 	case MessageWorld:
-		dst, e = encodeWorld(dst, start, &m.World)
+		dst, err = encodeWorld(dst, start, &m.World)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrameOnState {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrameOnState}
@@ -337,10 +337,10 @@ func decodeAim(b []byte, m *AimMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAim(dst []byte, _ int, m *AimMessage) ([]byte, wire.Error) {
+func encodeAim(dst []byte, _ int, m *AimMessage) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Frame))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Aim))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeWorld(b []byte, m *WorldMessage) wire.Error {
@@ -352,10 +352,10 @@ func decodeWorld(b []byte, m *WorldMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeWorld(dst []byte, _ int, m *WorldMessage) ([]byte, wire.Error) {
+func encodeWorld(dst []byte, _ int, m *WorldMessage) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Frame))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Place))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDsOnState are the type numbers.

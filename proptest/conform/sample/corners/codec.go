@@ -121,21 +121,21 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageHello:
-		dst, e = encodeHello(dst, start, &m.Hello)
+		dst, err = encodeHello(dst, start, &m.Hello)
 	case MessageDeal:
-		dst, e = encodeDeal(dst, start, &m.Deal)
+		dst, err = encodeDeal(dst, start, &m.Deal)
 	case MessageSum:
-		dst, e = encodeSum(dst, start, &m.Sum)
+		dst, err = encodeSum(dst, start, &m.Sum)
 	case MessageNote:
-		dst, e = encodeNote(dst, start, &m.Note)
+		dst, err = encodeNote(dst, start, &m.Note)
 	case MessageRing:
-		dst, e = encodeRing(dst, start, &m.Ring)
+		dst, err = encodeRing(dst, start, &m.Ring)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -172,14 +172,14 @@ func decodeHello(b []byte, m *HelloMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeHello(dst []byte, start int, m *HelloMessage) ([]byte, wire.Error) {
+func encodeHello(dst []byte, start int, m *HelloMessage) ([]byte, error) {
 	if int(m.Name.Len) > 5 {
 		return dst, wire.Error{Message: "HELLO", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 5}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Name.Len))
 	dst = append(dst, m.Name.Data[:m.Name.Len]...)
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Token))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeDeal(b []byte, m *DealMessage) wire.Error {
@@ -250,7 +250,7 @@ func decodeDeal(b []byte, m *DealMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeDeal(dst []byte, start int, m *DealMessage) ([]byte, wire.Error) {
+func encodeDeal(dst []byte, start int, m *DealMessage) ([]byte, error) {
 	if int(m.Cards.Len) > 4 {
 		return dst, wire.Error{Message: "DEAL", Field: "cards", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Cards.Len), Limit: 4}
 	}
@@ -274,7 +274,7 @@ func encodeDeal(dst []byte, start int, m *DealMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "DEAL", Field: "level", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Level)}
 	}
 	dst = append(dst, byte(int64(m.Level)+4))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSum(b []byte, m *SumMessage) wire.Error {
@@ -298,14 +298,14 @@ func decodeSum(b []byte, m *SumMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSum(dst []byte, start int, m *SumMessage) ([]byte, wire.Error) {
+func encodeSum(dst []byte, start int, m *SumMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.A))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.B))
 	if m.C < -4 || m.C > 4 {
 		return dst, wire.Error{Message: "SUM", Field: "c", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.C)}
 	}
 	dst = append(dst, byte(int64(m.C)+4))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNote(b []byte, m *NoteMessage) wire.Error {
@@ -355,7 +355,7 @@ func decodeNote(b []byte, m *NoteMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNote(dst []byte, start int, m *NoteMessage) ([]byte, wire.Error) {
+func encodeNote(dst []byte, start int, m *NoteMessage) ([]byte, error) {
 	if int(m.Text.Len) > 300 {
 		return dst, wire.Error{Message: "NOTE", Field: "text", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Text.Len), Limit: 300}
 	}
@@ -368,7 +368,7 @@ func encodeNote(dst []byte, start int, m *NoteMessage) ([]byte, wire.Error) {
 	for i1 := range m.Seen {
 		dst = append(dst, byte(ordinal(m.Seen[i1])))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRing(b []byte, m *RingMessage) wire.Error {
@@ -386,7 +386,7 @@ func decodeRing(b []byte, m *RingMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRing(dst []byte, _ int, m *RingMessage) ([]byte, wire.Error) {
+func encodeRing(dst []byte, _ int, m *RingMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Seat), byte(m.Times))
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -48,19 +48,19 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageHelo:
-		dst, e = writeHelo(dst, start, &m.Helo)
+		dst, err = writeHelo(dst, start, &m.Helo)
 	case MessageQuit:
 		dst = append(dst, "QUIT"...)
 	case MessageOther:
-		dst, e = writeOther(dst, start, &m.Other)
+		dst, err = writeOther(dst, start, &m.Other)
 	default:
 		return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	dst = append(dst, "\r\n"...)
 	if n := len(dst) - start; n > maxFrame {
@@ -94,14 +94,14 @@ func matchHelo(line []byte, v *HeloMessage) bool {
 	return len(line) == 0
 }
 
-func writeHelo(dst []byte, start int, v *HeloMessage) ([]byte, wire.Error) {
+func writeHelo(dst []byte, start int, v *HeloMessage) ([]byte, error) {
 	dst = append(dst, "HELO "...)
 	text := v.Name.Data[:min(int(v.Name.Len), 9)]
 	if i := wire.BadByte(text, " ", false); i >= 0 {
 		return dst, wire.Error{Message: "HELO", Field: "name", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchOther reads a line of the form `{text}`.
@@ -115,11 +115,11 @@ func matchOther(line []byte, v *OtherMessage) bool {
 	return len(line) == 0
 }
 
-func writeOther(dst []byte, start int, v *OtherMessage) ([]byte, wire.Error) {
+func writeOther(dst []byte, start int, v *OtherMessage) ([]byte, error) {
 	text := v.Text.Data[:min(int(v.Text.Len), 30)]
 	if i := wire.BadByte(text, "", false); i >= 0 {
 		return dst, wire.Error{Message: "OTHER", Field: "text", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }

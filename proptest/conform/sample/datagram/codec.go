@@ -130,19 +130,19 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
 	dst = append(dst, 0, 0, 0)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageAsk:
-		dst, e = encodeAsk(dst, start, &m.Ask)
+		dst, err = encodeAsk(dst, start, &m.Ask)
 	case MessageAnswer:
-		dst, e = encodeAnswer(dst, start, &m.Answer)
+		dst, err = encodeAnswer(dst, start, &m.Answer)
 	case MessageListed:
-		dst, e = encodeListed(dst, start, &m.Listed)
+		dst, err = encodeListed(dst, start, &m.Listed)
 	case MessageNested:
-		dst, e = encodeNested(dst, start, &m.Nested)
+		dst, err = encodeNested(dst, start, &m.Nested)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -232,7 +232,7 @@ func decodeAsk3(b []byte, at int, e *Ask, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeAsk(dst []byte, start int, m *AskMessage) ([]byte, wire.Error) {
+func encodeAsk(dst []byte, start int, m *AskMessage) ([]byte, error) {
 	dst = append(dst, 11)
 	for i := range m.Asks.Items[:min(int(m.Asks.Len), 3)] {
 		e := &m.Asks.Items[i]
@@ -253,7 +253,7 @@ func encodeAsk(dst []byte, start int, m *AskMessage) ([]byte, wire.Error) {
 	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Asks.Len))
 	dst = append(dst, byte(ordinal(m.More)))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
@@ -369,7 +369,7 @@ func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAnswer(dst []byte, start int, m *AnswerMessage) ([]byte, wire.Error) {
+func encodeAnswer(dst []byte, start int, m *AnswerMessage) ([]byte, error) {
 	if m.To.Present {
 		if m.To.Value < -1 || m.To.Value > 254 {
 			return dst, wire.Error{Message: "ANSWER", Field: "to", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.To.Value), Limit: 254}
@@ -439,7 +439,7 @@ func encodeAnswer(dst []byte, start int, m *AnswerMessage) ([]byte, wire.Error) 
 	for i := range m.Grid[1:3] {
 		dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Grid[1+i]))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeListed(b []byte, m *ListedMessage) wire.Error {
@@ -510,7 +510,7 @@ func decodeAsk4(b []byte, at int, e *Ask, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeListed(dst []byte, start int, m *ListedMessage) ([]byte, wire.Error) {
+func encodeListed(dst []byte, start int, m *ListedMessage) ([]byte, error) {
 	if m.Who < -1 || m.Who > 254 {
 		return dst, wire.Error{Message: "LISTED", Field: "who", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Who), Limit: 254}
 	}
@@ -543,7 +543,7 @@ func encodeListed(dst []byte, start int, m *ListedMessage) ([]byte, wire.Error) 
 	for (len(dst)-start)%4 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNested(b []byte, m *NestedMessage) wire.Error {
@@ -753,7 +753,7 @@ func decodeMark3(b []byte, at int, e *Mark, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) {
+func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, error) {
 	if int(m.Rows.Len) > 2 {
 		return dst, wire.Error{Message: "NESTED", Field: "rows", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Rows.Len), Limit: 2}
 	}
@@ -832,7 +832,7 @@ func encodeNested(dst []byte, start int, m *NestedMessage) ([]byte, wire.Error) 
 		}
 		dst = append(append(dst, text...), 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

@@ -106,15 +106,15 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(uint64(m.Kind)<<15))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageQuery:
-		dst, e = encodeQuery(dst, start, &m.Query)
+		dst, err = encodeQuery(dst, start, &m.Query)
 	case MessageResponse:
-		dst, e = encodeResponse(dst, start, &m.Response)
+		dst, err = encodeResponse(dst, start, &m.Response)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -208,7 +208,7 @@ func decodeQuestion(b []byte, at int, e *Question, message string) (int, wire.Er
 	return at, wire.Error{}
 }
 
-func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, wire.Error) {
+func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, error) {
 	binary.BigEndian.PutUint16(dst[start:], uint16(wire.Unsigned(dst[start:start+2], false)|uint64(uint16(m.Ident))))
 	binary.BigEndian.PutUint16(dst[start+2:], uint16(wire.Unsigned(dst[start+2:start+2+2], false)|uint64(uint16(ordinal(m.Wanted))<<8)))
 	if int(m.Questions.Len) > 1 {
@@ -218,17 +218,17 @@ func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, wire.Error) {
 	dst = append(dst, "\x00\x00\x00\x00\x00\x00"...)
 	for i := range m.Questions.Items[:min(int(m.Questions.Len), 1)] {
 		{
-			var err wire.Error
-			if dst, err = encodeQuestion(dst, start, &m.Questions.Items[i], "QUERY"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeQuestion(dst, start, &m.Questions.Items[i], "QUERY"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeQuestion appends an element of questions.
-func encodeQuestion(dst []byte, start int, e *Question, message string) ([]byte, wire.Error) {
+func encodeQuestion(dst []byte, start int, e *Question, message string) ([]byte, error) {
 	if int(e.Name.Len) > 10 {
 		return dst, wire.Error{Message: message, Field: "questions.name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Name.Len), Limit: 10}
 	}
@@ -249,7 +249,7 @@ func encodeQuestion(dst []byte, start int, e *Question, message string) ([]byte,
 	dst = append(dst, 0)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(e.Class))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
@@ -290,7 +290,7 @@ func decodeResponse(b []byte, m *ResponseMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, wire.Error) {
+func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, error) {
 	binary.BigEndian.PutUint16(dst[start:], uint16(wire.Unsigned(dst[start:start+2], false)|uint64(uint16(m.Ident))))
 	binary.BigEndian.PutUint16(dst[start+2:], uint16(wire.Unsigned(dst[start+2:start+2+2], false)|uint64(uint16(ordinal(m.Authoritative))<<10)))
 	binary.BigEndian.PutUint16(dst[start+2:], uint16(wire.Unsigned(dst[start+2:start+2+2], false)|uint64(uint16(ordinal(m.Truncated))<<9)))
@@ -307,11 +307,11 @@ func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, wire.Err
 	dst = append(dst, "\x00\x00\x00\x00\x00\x00"...)
 	for i := range m.Questions.Items[:min(int(m.Questions.Len), 1)] {
 		{
-			var err wire.Error
-			if dst, err = encodeQuestion(dst, start, &m.Questions.Items[i], "RESPONSE"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeQuestion(dst, start, &m.Questions.Items[i], "RESPONSE"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -205,13 +205,13 @@ func appendMessageOnPlaces(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDsOnPlaces[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessagePlace:
-		dst, e = encodePlace(dst, start, &m.Place)
+		dst, err = encodePlace(dst, start, &m.Place)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrameOnPlaces {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrameOnPlaces}
@@ -234,10 +234,10 @@ func decodePlace(b []byte, m *PlaceMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePlace(dst []byte, _ int, m *PlaceMessage) ([]byte, wire.Error) {
+func encodePlace(dst []byte, _ int, m *PlaceMessage) ([]byte, error) {
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Frame))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Place))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDsOnPlaces are the type numbers.

@@ -123,21 +123,21 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageFleet:
-		dst, e = encodeFleet(dst, start, &m.Fleet)
+		dst, err = encodeFleet(dst, start, &m.Fleet)
 	case MessageName:
-		dst, e = encodeName(dst, start, &m.Name)
+		dst, err = encodeName(dst, start, &m.Name)
 	case MessagePut:
-		dst, e = encodePut(dst, start, &m.Put)
+		dst, err = encodePut(dst, start, &m.Put)
 	case MessageGot:
-		dst, e = encodeGot(dst, start, &m.Got)
+		dst, err = encodeGot(dst, start, &m.Got)
 	case MessageMark:
-		dst, e = encodeMark(dst, start, &m.Mark)
+		dst, err = encodeMark(dst, start, &m.Mark)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -218,7 +218,7 @@ func decodeEntry(b []byte, at int, e *Entry, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
+func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, error) {
 	dst = append(dst, byte(ordinal(m.Mine)), 0)
 	if int(m.Fleet.Len) > 3 {
 		return dst, wire.Error{Message: "FLEET", Field: "fleet", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Fleet.Len), Limit: 3}
@@ -247,7 +247,7 @@ func encodeFleet(dst []byte, start int, m *FleetMessage) ([]byte, wire.Error) {
 	for i := range m.Names.Items[:min(int(m.Names.Len), 2)] {
 		dst = append(dst, byte(m.Names.Items[i]))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeName(b []byte, m *NameMessage) wire.Error {
@@ -263,7 +263,7 @@ func decodeName(b []byte, m *NameMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeName(dst []byte, start int, m *NameMessage) ([]byte, wire.Error) {
+func encodeName(dst []byte, start int, m *NameMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
 	{
 		text := m.Name.Data[:min(int(m.Name.Len), 12)]
@@ -272,7 +272,7 @@ func encodeName(dst []byte, start int, m *NameMessage) ([]byte, wire.Error) {
 		}
 		dst = append(append(dst, text...), 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePut(b []byte, m *PutMessage) wire.Error {
@@ -297,7 +297,7 @@ func decodePut(b []byte, m *PutMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePut(dst []byte, start int, m *PutMessage) ([]byte, wire.Error) {
+func encodePut(dst []byte, start int, m *PutMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
 	if int(m.Ship) >= 3 {
 		return dst, wire.Error{Message: "PUT", Field: "ship", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Ship), Limit: 2}
@@ -306,7 +306,7 @@ func encodePut(dst []byte, start int, m *PutMessage) ([]byte, wire.Error) {
 	for (len(dst)-start)%8 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeGot(b []byte, m *GotMessage) wire.Error {
@@ -320,9 +320,9 @@ func decodeGot(b []byte, m *GotMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeGot(dst []byte, _ int, m *GotMessage) ([]byte, wire.Error) {
+func encodeGot(dst []byte, _ int, m *GotMessage) ([]byte, error) {
 	dst = append(dst, byte(uint32(m.Slot)), byte(uint32(m.Slot)>>8), byte(uint32(m.Slot)>>16))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeMark(b []byte, m *MarkMessage) wire.Error {
@@ -489,7 +489,7 @@ func decodeEntry2(b []byte, at int, e *Entry, message string) (int, wire.Error) 
 	return at, wire.Error{}
 }
 
-func encodeMark(dst []byte, start int, m *MarkMessage) ([]byte, wire.Error) {
+func encodeMark(dst []byte, start int, m *MarkMessage) ([]byte, error) {
 	dst = append(dst, byte(ordinal(m.By.First.Loud)))
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.At.Y))
 	if int(m.By.Name.Len) > 12 {
@@ -547,7 +547,7 @@ func encodeMark(dst []byte, start int, m *MarkMessage) ([]byte, wire.Error) {
 		dst = append(dst, 0)
 	}
 	dst = append(dst, byte(uint32(m.By.First.At.Y)), byte(uint32(m.By.First.At.Y)>>8), byte(uint32(m.By.First.At.Y)>>16))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

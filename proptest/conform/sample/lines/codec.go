@@ -60,25 +60,25 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageHello:
 		dst = append(dst, "hello {you}, `there` \\ \"x\""...)
 	case MessageAll:
-		dst, e = writeAll(dst, start, &m.All)
+		dst, err = writeAll(dst, start, &m.All)
 	case MessageOne:
-		dst, e = writeOne(dst, start, &m.One)
+		dst, err = writeOne(dst, start, &m.One)
 	case MessageNamed:
-		dst, e = writeNamed(dst, start, &m.Named)
+		dst, err = writeNamed(dst, start, &m.Named)
 	case MessageShade:
-		dst, e = writeShade(dst, start, &m.Shade)
+		dst, err = writeShade(dst, start, &m.Shade)
 	case MessageAny:
-		dst, e = writeAny(dst, start, &m.Any)
+		dst, err = writeAny(dst, start, &m.Any)
 	default:
 		return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	dst = append(dst, "\n"...)
 	if n := len(dst) - start; n > maxFrame {
@@ -229,7 +229,7 @@ func matchAll(line []byte, v *AllMessage) bool {
 	return len(line) == 0
 }
 
-func writeAll(dst []byte, start int, v *AllMessage) ([]byte, wire.Error) {
+func writeAll(dst []byte, start int, v *AllMessage) ([]byte, error) {
 	dst = append(dst, "all "...)
 	dst = append(dst, v.Kind.String()...)
 	dst = append(dst, " "...)
@@ -287,7 +287,7 @@ func writeAll(dst []byte, start int, v *AllMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "ALL", Field: "rest", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchOne reads a line of the form `{n}`.
@@ -303,9 +303,9 @@ func matchOne(line []byte, v *OneMessage) bool {
 	return len(line) == 0
 }
 
-func writeOne(dst []byte, _ int, v *OneMessage) ([]byte, wire.Error) {
+func writeOne(dst []byte, _ int, v *OneMessage) ([]byte, error) {
 	dst = strconv.AppendUint(dst, uint64(v.N), 10)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchNamed reads a line of the form `name {name}:`.
@@ -326,7 +326,7 @@ func matchNamed(line []byte, v *NamedMessage) bool {
 	return len(line) == 0
 }
 
-func writeNamed(dst []byte, start int, v *NamedMessage) ([]byte, wire.Error) {
+func writeNamed(dst []byte, start int, v *NamedMessage) ([]byte, error) {
 	dst = append(dst, "name "...)
 	text := v.Name.Data[:min(int(v.Name.Len), 8)]
 	if i := wire.BadByte(text, ",:", false); i >= 0 {
@@ -337,7 +337,7 @@ func writeNamed(dst []byte, start int, v *NamedMessage) ([]byte, wire.Error) {
 	}
 	dst = append(dst, text...)
 	dst = append(dst, ":"...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchShade reads a line of the form `shade {shade}; {than|-}`.
@@ -378,7 +378,7 @@ func matchShade(line []byte, v *ShadeMessage) bool {
 	return len(line) == 0
 }
 
-func writeShade(dst []byte, _ int, v *ShadeMessage) ([]byte, wire.Error) {
+func writeShade(dst []byte, _ int, v *ShadeMessage) ([]byte, error) {
 	dst = append(dst, "shade "...)
 	switch v.Shade {
 	case ShadeDarkBlue:
@@ -401,7 +401,7 @@ func writeShade(dst []byte, _ int, v *ShadeMessage) ([]byte, wire.Error) {
 	} else {
 		dst = append(dst, "-"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // matchAny reads a line of the form `{text}`.
@@ -415,7 +415,7 @@ func matchAny(line []byte, v *AnyMessage) bool {
 	return len(line) == 0
 }
 
-func writeAny(dst []byte, start int, v *AnyMessage) ([]byte, wire.Error) {
+func writeAny(dst []byte, start int, v *AnyMessage) ([]byte, error) {
 	text := v.Text.Data[:min(int(v.Text.Len), 20)]
 	if i := wire.BadByte(text, "", false); i >= 0 {
 		return dst, wire.Error{Message: "ANY", Field: "text", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
@@ -424,5 +424,5 @@ func writeAny(dst []byte, start int, v *AnyMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "ANY", Field: "text", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
-	return dst, wire.Error{}
+	return dst, nil
 }

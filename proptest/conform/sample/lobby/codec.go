@@ -128,21 +128,21 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageSay:
-		dst, e = encodeSay(dst, start, &m.Say)
+		dst, err = encodeSay(dst, start, &m.Say)
 	case MessageAsk:
-		dst, e = encodeAsk(dst, start, &m.Ask)
+		dst, err = encodeAsk(dst, start, &m.Ask)
 	case MessageSeated:
-		dst, e = encodeSeated(dst, start, &m.Seated)
+		dst, err = encodeSeated(dst, start, &m.Seated)
 	case MessageHeard:
-		dst, e = encodeHeard(dst, start, &m.Heard)
+		dst, err = encodeHeard(dst, start, &m.Heard)
 	case MessageRoster:
-		dst, e = encodeRoster(dst, start, &m.Roster)
+		dst, err = encodeRoster(dst, start, &m.Roster)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -162,9 +162,9 @@ func decodeSay(b []byte, m *SayMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSay(dst []byte, _ int, m *SayMessage) ([]byte, wire.Error) {
+func encodeSay(dst []byte, _ int, m *SayMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Word))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAsk(b []byte, m *AskMessage) wire.Error {
@@ -178,9 +178,9 @@ func decodeAsk(b []byte, m *AskMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAsk(dst []byte, _ int, m *AskMessage) ([]byte, wire.Error) {
+func encodeAsk(dst []byte, _ int, m *AskMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Word))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSeated(b []byte, m *SeatedMessage) wire.Error {
@@ -200,13 +200,13 @@ func decodeSeated(b []byte, m *SeatedMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSeated(dst []byte, _ int, m *SeatedMessage) ([]byte, wire.Error) {
+func encodeSeated(dst []byte, _ int, m *SeatedMessage) ([]byte, error) {
 	if m.Place.Present {
 		dst = append(dst, byte(m.Place.Value))
 	} else {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeHeard(b []byte, m *HeardMessage) wire.Error {
@@ -227,13 +227,13 @@ func decodeHeard(b []byte, m *HeardMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeHeard(dst []byte, start int, m *HeardMessage) ([]byte, wire.Error) {
+func encodeHeard(dst []byte, start int, m *HeardMessage) ([]byte, error) {
 	if m.Who < 0 {
 		return dst, wire.Error{Message: "HEARD", Field: "who", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Who)}
 	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Who))
 	dst = append(dst, byte(m.Word))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRoster(b []byte, m *RosterMessage) wire.Error {
@@ -285,7 +285,7 @@ func decodeRoster(b []byte, m *RosterMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRoster(dst []byte, start int, m *RosterMessage) ([]byte, wire.Error) {
+func encodeRoster(dst []byte, start int, m *RosterMessage) ([]byte, error) {
 	for i := range m.Seats {
 		if m.Seats[i].Present {
 			if m.Seats[i].Value < 0 {
@@ -316,7 +316,7 @@ func encodeRoster(dst []byte, start int, m *RosterMessage) ([]byte, wire.Error) 
 		return dst, wire.Error{Message: "ROSTER", Field: "people", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.People), Limit: 65535}
 	}
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.People))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

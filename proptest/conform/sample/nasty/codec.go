@@ -151,31 +151,31 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageMessage:
-		dst, e = encodeMessage(dst, start, &m.Message)
+		dst, err = encodeMessage(dst, start, &m.Message)
 	case MessageNasty:
-		dst, e = encodeNasty(dst, start, &m.Nasty)
+		dst, err = encodeNasty(dst, start, &m.Nasty)
 	case MessageEntry:
-		dst, e = encodeEntry(dst, start, &m.Entry)
+		dst, err = encodeEntry(dst, start, &m.Entry)
 	case MessageBag:
-		dst, e = encodeBag(dst, start, &m.Bag)
+		dst, err = encodeBag(dst, start, &m.Bag)
 	case MessageString2:
-		dst, e = encodeString2(dst, start, &m.String2)
+		dst, err = encodeString2(dst, start, &m.String2)
 	case MessageKind22:
-		dst, e = encodeKind2(dst, start, &m.Kind2)
+		dst, err = encodeKind2(dst, start, &m.Kind2)
 	case MessageState:
-		dst, e = encodeState(dst, start, &m.State)
+		dst, err = encodeState(dst, start, &m.State)
 	case MessageRow:
-		dst, e = encodeRow(dst, start, &m.Row)
+		dst, err = encodeRow(dst, start, &m.Row)
 	case MessageFunc:
-		dst, e = encodeFunc(dst, start, &m.Func)
+		dst, err = encodeFunc(dst, start, &m.Func)
 	case MessageType:
-		dst, e = encodeType(dst, start, &m.Type)
+		dst, err = encodeType(dst, start, &m.Type)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -207,13 +207,13 @@ func decodeMessage(b []byte, m *MessageMessage2) wire.Error {
 	return wire.Error{}
 }
 
-func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Error) {
+func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, error) {
 	if int(m.Body.Len) > 30 {
 		return dst, wire.Error{Message: "MESSAGE", Field: "body", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Body.Len), Limit: 30}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Body.Len))
 	dst = append(dst, m.Body.Data[:m.Body.Len]...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNasty(b []byte, m *NastyMessage) wire.Error {
@@ -271,14 +271,14 @@ func decodeNasty(b []byte, m *NastyMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNasty(dst []byte, start int, m *NastyMessage) ([]byte, wire.Error) {
+func encodeNasty(dst []byte, start int, m *NastyMessage) ([]byte, error) {
 	dst = append(dst, m.Number)
 	if m.B>>10 != 0 {
 		return dst, wire.Error{Message: "NASTY", Field: "b", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.B)}
 	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.B))
 	dst = append(dst, m.M, m.Dst, m.Start, m.E)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeEntry(b []byte, m *EntryMessage) wire.Error {
@@ -333,7 +333,7 @@ func decodeEntry(b []byte, m *EntryMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeEntry(dst []byte, start int, m *EntryMessage) ([]byte, wire.Error) {
+func encodeEntry(dst []byte, start int, m *EntryMessage) ([]byte, error) {
 	if m.Entry.Len > 7 {
 		return dst, wire.Error{Message: "ENTRY", Field: "entry", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Entry.Len)}
 	}
@@ -342,7 +342,7 @@ func encodeEntry(dst []byte, start int, m *EntryMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "ENTRY", Field: "entry", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Entry.String)}
 	}
 	dst = append(dst, byte(m.Entry.String), byte(ordinal(m.Entry.Present)), byte(ordinal(m.Entry.Func)))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBag(b []byte, m *BagMessage) wire.Error {
@@ -364,12 +364,12 @@ func decodeBag(b []byte, m *BagMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBag(dst []byte, start int, m *BagMessage) ([]byte, wire.Error) {
+func encodeBag(dst []byte, start int, m *BagMessage) ([]byte, error) {
 	if m.Bag>>10 != 0 {
 		return dst, wire.Error{Message: "BAG", Field: "bag", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Bag)}
 	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Bag))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeString2(b []byte, m *String2Message) wire.Error {
@@ -441,7 +441,7 @@ func decodeString2(b []byte, m *String2Message) wire.Error {
 	return wire.Error{}
 }
 
-func encodeString2(dst []byte, start int, m *String2Message) ([]byte, wire.Error) {
+func encodeString2(dst []byte, start int, m *String2Message) ([]byte, error) {
 	if int(m.String) >= 8 {
 		return dst, wire.Error{Message: "STRING", Field: "string", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.String), Limit: 7}
 	}
@@ -460,7 +460,7 @@ func encodeString2(dst []byte, start int, m *String2Message) ([]byte, wire.Error
 		}
 		dst = append(dst, byte(m.Len.Items[i1].String), byte(ordinal(m.Len.Items[i1].Present)), byte(ordinal(m.Len.Items[i1].Func)))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeKind2(b []byte, m *Kind2Message) wire.Error {
@@ -474,9 +474,9 @@ func decodeKind2(b []byte, m *Kind2Message) wire.Error {
 	return wire.Error{}
 }
 
-func encodeKind2(dst []byte, _ int, m *Kind2Message) ([]byte, wire.Error) {
+func encodeKind2(dst []byte, _ int, m *Kind2Message) ([]byte, error) {
 	dst = append(dst, m.Kind)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeState(b []byte, m *StateMessage) wire.Error {
@@ -520,7 +520,7 @@ func decodeState(b []byte, m *StateMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeState(dst []byte, start int, m *StateMessage) ([]byte, wire.Error) {
+func encodeState(dst []byte, start int, m *StateMessage) ([]byte, error) {
 	if m.State.State > 3 {
 		return dst, wire.Error{Message: "STATE", Field: "state", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.State.State)}
 	}
@@ -533,7 +533,7 @@ func encodeState(dst []byte, start int, m *StateMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "STATE", Field: "state", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.State.R)}
 	}
 	dst = append(dst, byte(m.State.R))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRow(b []byte, m *RowMessage) wire.Error {
@@ -585,7 +585,7 @@ func decodeRow(b []byte, m *RowMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRow(dst []byte, start int, m *RowMessage) ([]byte, wire.Error) {
+func encodeRow(dst []byte, start int, m *RowMessage) ([]byte, error) {
 	for i1 := range m.Rows {
 		if m.Rows[i1] > 4 {
 			return dst, wire.Error{Message: "ROW", Field: "rows", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Rows[i1])}
@@ -606,7 +606,7 @@ func encodeRow(dst []byte, start int, m *RowMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, byte(m.Flat[i1]))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFunc(b []byte, m *FuncMessage) wire.Error {
@@ -645,7 +645,7 @@ func decodeFunc(b []byte, m *FuncMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeFunc(dst []byte, start int, m *FuncMessage) ([]byte, wire.Error) {
+func encodeFunc(dst []byte, start int, m *FuncMessage) ([]byte, error) {
 	for i1 := range m.Append.One {
 		for i2 := range m.Append.One[i1] {
 			if m.Append.One[i1][i2] > 4 {
@@ -660,7 +660,7 @@ func encodeFunc(dst []byte, start int, m *FuncMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, byte(m.Append.Other[i1]))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeType(b []byte, m *TypeMessage) wire.Error {
@@ -701,7 +701,7 @@ func decodeType(b []byte, m *TypeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeType(dst []byte, start int, m *TypeMessage) ([]byte, wire.Error) {
+func encodeType(dst []byte, start int, m *TypeMessage) ([]byte, error) {
 	if int(m.Error.Len) > 4 {
 		return dst, wire.Error{Message: "type", Field: "error", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Error.Len), Limit: 4}
 	}
@@ -712,5 +712,5 @@ func encodeType(dst []byte, start int, m *TypeMessage) ([]byte, wire.Error) {
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.NewError.Error.Len))
 	dst = append(dst, m.NewError.Error.Data[:m.NewError.Error.Len]...)
-	return dst, wire.Error{}
+	return dst, nil
 }

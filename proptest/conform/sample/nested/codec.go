@@ -94,13 +94,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageHit:
-		dst, e = encodeHit(dst, start, &m.Hit)
+		dst, err = encodeHit(dst, start, &m.Hit)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -128,10 +128,10 @@ func decodeHit(b []byte, m *HitMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeHit(dst []byte, start int, m *HitMessage) ([]byte, wire.Error) {
+func encodeHit(dst []byte, start int, m *HitMessage) ([]byte, error) {
 	if int(m.Side) >= 2 {
 		return dst, wire.Error{Message: "HIT", Field: "side", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Side), Limit: 1}
 	}
 	dst = append(dst, byte(m.Side), m.N, byte(ordinal(m.Hard)))
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -130,19 +130,19 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = append(dst, byte(uint64(messageIDs[m.Kind])<<4))
 	lengthAt := len(dst)
 	dst = append(dst, 0) // length, set below
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageRead:
-		dst, e = encodeRead(dst, start, &m.Read)
+		dst, err = encodeRead(dst, start, &m.Read)
 	case MessageList:
-		dst, e = encodeList(dst, start, &m.List)
+		dst, err = encodeList(dst, start, &m.List)
 	case MessageBits:
-		dst, e = encodeBits(dst, start, &m.Bits)
+		dst, err = encodeBits(dst, start, &m.Bits)
 	case MessageBye:
-		dst, e = encodeBye(dst, start)
+		dst, err = encodeBye(dst, start)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	dst = wire.SetLEB128(dst, lengthAt, uint64(len(dst)-lengthAt-1))
 	if n := len(dst) - start; n > maxFrame {
@@ -269,7 +269,7 @@ func decodeRead(b []byte, at int, m *ReadMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRead(dst []byte, start int, m *ReadMessage) ([]byte, wire.Error) {
+func encodeRead(dst []byte, start int, m *ReadMessage) ([]byte, error) {
 	dst[start] |= 2
 	dst[start] |= uint8(ordinal(m.Last))
 	dst = append(dst, byte(m.Temp))
@@ -284,7 +284,7 @@ func encodeRead(dst []byte, start int, m *ReadMessage) ([]byte, wire.Error) {
 	dst = wire.AppendLEB128(dst, uint64(300))
 	dst = append(dst, "MQTT"...)
 	dst = append(dst, "\x89PNG"...)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeList(b []byte, at int, m *ListMessage) wire.Error {
@@ -396,7 +396,7 @@ func decodeList(b []byte, at int, m *ListMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeList(dst []byte, start int, m *ListMessage) ([]byte, wire.Error) {
+func encodeList(dst []byte, start int, m *ListMessage) ([]byte, error) {
 	dst[start] |= uint8(ordinal(m.Dup)) << 3
 	if m.Level > 3 {
 		return dst, wire.Error{Message: "LIST", Field: "level", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Level), Limit: 3}
@@ -424,7 +424,7 @@ func encodeList(dst []byte, start int, m *ListMessage) ([]byte, wire.Error) {
 		dst = append(dst, text...)
 	}
 	dst = wire.AppendLEB128(dst, uint64(m.Days))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBits(b []byte, at int, m *BitsMessage) wire.Error {
@@ -532,7 +532,7 @@ func decodeBits(b []byte, at int, m *BitsMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBits(dst []byte, start int, m *BitsMessage) ([]byte, wire.Error) {
+func encodeBits(dst []byte, start int, m *BitsMessage) ([]byte, error) {
 	{
 		word := uint8(0)
 		if m.A > 7 {
@@ -588,7 +588,7 @@ func encodeBits(dst []byte, start int, m *BitsMessage) ([]byte, wire.Error) {
 	for (len(dst)-start-since02)%4 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBye(b []byte, at int) wire.Error {
@@ -607,10 +607,10 @@ func decodeBye(b []byte, at int) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBye(dst []byte, start int) ([]byte, wire.Error) {
+func encodeBye(dst []byte, start int) ([]byte, error) {
 	dst[start] |= 8
 	dst[start] |= 6
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

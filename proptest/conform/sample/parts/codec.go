@@ -261,41 +261,41 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
 	dst = append(dst, 0, 0) // length, set below
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageAttributes:
-		dst, e = encodeAttributes(dst, start, &m.Attributes)
+		dst, err = encodeAttributes(dst, start, &m.Attributes)
 	case MessageFlags:
-		dst, e = encodeFlags(dst, start, &m.Flags)
+		dst, err = encodeFlags(dst, start, &m.Flags)
 	case MessageQuery:
-		dst, e = encodeQuery(dst, start, &m.Query)
+		dst, err = encodeQuery(dst, start, &m.Query)
 	case MessageChoice:
-		dst, e = encodeChoice(dst, start, &m.Choice)
+		dst, err = encodeChoice(dst, start, &m.Choice)
 	case MessageBytes:
-		dst, e = encodeBytes(dst, start, &m.Bytes)
+		dst, err = encodeBytes(dst, start, &m.Bytes)
 	case MessageCut:
-		dst, e = encodeCut(dst, start, &m.Cut)
+		dst, err = encodeCut(dst, start, &m.Cut)
 	case MessagePing:
-		dst, e = encodePing(dst, start, &m.Ping)
+		dst, err = encodePing(dst, start, &m.Ping)
 	case MessagePong:
-		dst, e = encodePong(dst, start, &m.Pong)
+		dst, err = encodePong(dst, start, &m.Pong)
 	case MessageAsk:
-		dst, e = encodeAsk(dst, start, &m.Ask)
+		dst, err = encodeAsk(dst, start, &m.Ask)
 	case MessageAnswer:
-		dst, e = encodeAnswer(dst, start, &m.Answer)
+		dst, err = encodeAnswer(dst, start, &m.Answer)
 	case MessagePacket:
-		dst, e = encodePacket(dst, start, &m.Packet)
+		dst, err = encodePacket(dst, start, &m.Packet)
 	case MessageFrames:
-		dst, e = encodeFrames(dst, start, &m.Frames)
+		dst, err = encodeFrames(dst, start, &m.Frames)
 	case MessageXored:
-		dst, e = encodeXored(dst, start, &m.Xored)
+		dst, err = encodeXored(dst, start, &m.Xored)
 	case MessageSums:
-		dst, e = encodeSums(dst, start, &m.Sums)
+		dst, err = encodeSums(dst, start, &m.Sums)
 	case MessageNames:
-		dst, e = encodeNames(dst, start, &m.Names)
+		dst, err = encodeNames(dst, start, &m.Names)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -450,23 +450,23 @@ func decodeAttribute(b []byte, at int, e *Attribute, message string) (int, wire.
 	return at, wire.Error{}
 }
 
-func encodeAttributes(dst []byte, start int, m *AttributesMessage) ([]byte, wire.Error) {
+func encodeAttributes(dst []byte, start int, m *AttributesMessage) ([]byte, error) {
 	if int(m.List.Len) > 5 {
 		return dst, wire.Error{Message: "ATTRIBUTES", Field: "list", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.List.Len), Limit: 5}
 	}
 	for i := range m.List.Items[:min(int(m.List.Len), 5)] {
 		{
-			var err wire.Error
-			if dst, err = encodeAttribute(dst, start, &m.List.Items[i], "ATTRIBUTES"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeAttribute(dst, start, &m.List.Items[i], "ATTRIBUTES"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeAttribute appends an element of list.
-func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byte, wire.Error) {
+func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byte, error) {
 	if int(e.Kind) >= 4 {
 		return dst, wire.Error{Message: message, Field: "list.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 3}
 	}
@@ -528,7 +528,7 @@ func encodeAttribute(dst []byte, start int, e *Attribute, message string) ([]byt
 		n := len(dst) - sizeAt1 - 2
 		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFlags(b []byte, m *FlagsMessage) wire.Error {
@@ -676,7 +676,7 @@ func decodePoint(b []byte, at int, e *Point, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeFlags(dst []byte, start int, m *FlagsMessage) ([]byte, wire.Error) {
+func encodeFlags(dst []byte, start int, m *FlagsMessage) ([]byte, error) {
 	{
 		word := uint8(0)
 		word |= uint8(ordinal(m.A.Present)) << 7
@@ -716,7 +716,7 @@ func encodeFlags(dst []byte, start int, m *FlagsMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, byte(m.F.Value.Y), byte(m.F.Value.X))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeQuery(b []byte, m *QueryMessage) wire.Error {
@@ -836,7 +836,7 @@ func decodeQuery(b []byte, m *QueryMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, wire.Error) {
+func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, error) {
 	if int(m.Questions.Len) > 3 {
 		return dst, wire.Error{Message: "QUERY", Field: "questions", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Questions.Len), Limit: 3}
 	}
@@ -899,7 +899,7 @@ func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, wire.Error) {
 		n := len(dst) - sizeAt1 - 1
 		dst = wire.SetQUIC(dst, sizeAt1, uint64(n))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeChoice(b []byte, m *ChoiceMessage) wire.Error {
@@ -1017,7 +1017,7 @@ func decodeChoice(b []byte, m *ChoiceMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeChoice(dst []byte, start int, m *ChoiceMessage) ([]byte, wire.Error) {
+func encodeChoice(dst []byte, start int, m *ChoiceMessage) ([]byte, error) {
 	{
 		word := uint8(0)
 		word |= uint8(ordinal(m.Loud)) << 7
@@ -1087,7 +1087,7 @@ func encodeChoice(dst []byte, start int, m *ChoiceMessage) ([]byte, wire.Error) 
 		dst = append(dst, byte(m.C.Value.Y))
 		dst = append(dst, byte(m.C.Value.X))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBytes(b []byte, m *BytesMessage) wire.Error {
@@ -1202,7 +1202,7 @@ func decodeBytes(b []byte, m *BytesMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBytes(dst []byte, start int, m *BytesMessage) ([]byte, wire.Error) {
+func encodeBytes(dst []byte, start int, m *BytesMessage) ([]byte, error) {
 	{
 		text := m.Key.Data[:min(int(m.Key.Len), 4)]
 		if len(text) < 4 {
@@ -1267,7 +1267,7 @@ func encodeBytes(dst []byte, start int, m *BytesMessage) ([]byte, wire.Error) {
 		text := m.Tail.Value.Data[:min(int(m.Tail.Value.Len), 9)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeCut(b []byte, m *CutMessage) wire.Error {
@@ -1286,7 +1286,7 @@ func decodeCut(b []byte, m *CutMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeCut(dst []byte, start int, m *CutMessage) ([]byte, wire.Error) {
+func encodeCut(dst []byte, start int, m *CutMessage) ([]byte, error) {
 	{
 		text := m.Line.Data[:min(int(m.Line.Len), 4)]
 		if i := wire.BadPrintable(text); i >= 0 {
@@ -1294,7 +1294,7 @@ func encodeCut(dst []byte, start int, m *CutMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePing(b []byte, m *PingMessage) wire.Error {
@@ -1308,10 +1308,10 @@ func decodePing(b []byte, m *PingMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, wire.Error) {
+func encodePing(dst []byte, _ int, m *PingMessage) ([]byte, error) {
 	dst = append(dst, 1)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.N))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePong(b []byte, m *PongMessage) wire.Error {
@@ -1334,14 +1334,14 @@ func decodePong(b []byte, m *PongMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePong(dst []byte, _ int, m *PongMessage) ([]byte, wire.Error) {
+func encodePong(dst []byte, _ int, m *PongMessage) ([]byte, error) {
 	dst = append(dst, 2)
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.N))
 	{
 		text := m.Why.Data[:min(int(m.Why.Len), 9)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAsk(b []byte, m *AskMessage) wire.Error {
@@ -1360,12 +1360,12 @@ func decodeAsk(b []byte, m *AskMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAsk(dst []byte, _ int, m *AskMessage) ([]byte, wire.Error) {
+func encodeAsk(dst []byte, _ int, m *AskMessage) ([]byte, error) {
 	{
 		text := m.What.Data[:min(int(m.What.Len), 4)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
@@ -1385,13 +1385,13 @@ func decodeAnswer(b []byte, m *AnswerMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeAnswer(dst []byte, _ int, m *AnswerMessage) ([]byte, wire.Error) {
+func encodeAnswer(dst []byte, _ int, m *AnswerMessage) ([]byte, error) {
 	dst = append(dst, m.More)
 	{
 		text := m.Is.Data[:min(int(m.Is.Len), 3)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePacket(b []byte, m *PacketMessage) wire.Error {
@@ -1491,7 +1491,7 @@ func decodePacket(b []byte, m *PacketMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) {
+func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, error) {
 	if int(m.Padding.Len) > 200 {
 		return dst, wire.Error{Message: "PACKET", Field: "padding", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Padding.Len), Limit: 200}
 	}
@@ -1530,7 +1530,7 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, wire.Error) 
 		dst = append(dst, text...)
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Last))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeFrames(b []byte, m *FramesMessage) wire.Error {
@@ -1635,7 +1635,7 @@ func decodeFrame(b []byte, at int, e *Frame, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) {
+func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, error) {
 	took1 := false
 	if int(m.Frames.Len) > 9 {
 		return dst, wire.Error{Message: "FRAMES", Field: "frames", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Frames.Len), Limit: 9}
@@ -1715,7 +1715,7 @@ func encodeFrames(dst []byte, start int, m *FramesMessage) ([]byte, wire.Error) 
 		}
 	}
 	dst = append(dst, m.Behind)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeXored(b []byte, m *XoredMessage) wire.Error {
@@ -1747,7 +1747,7 @@ func decodeXored(b []byte, m *XoredMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeXored(dst []byte, start int, m *XoredMessage) ([]byte, wire.Error) {
+func encodeXored(dst []byte, start int, m *XoredMessage) ([]byte, error) {
 	dst = append(dst, byte(uint8(m.A)^dst[start]))
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(uint32(m.B)^1398035790))
 	if m.C.Present {
@@ -1766,7 +1766,7 @@ func encodeXored(dst []byte, start int, m *XoredMessage) ([]byte, wire.Error) {
 		dst = append(dst, text...)
 	}
 	wire.XorBytes(dst[len(dst)-min(int(m.D.Len), 1):], dst[start:])
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSums(b []byte, m *SumsMessage) wire.Error {
@@ -1907,7 +1907,7 @@ func decodeSealed(b []byte, at int, e *Sealed, message string) (int, wire.Error)
 	return at, wire.Error{}
 }
 
-func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, wire.Error) {
+func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, error) {
 	since00 := len(dst) - start
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.A))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(wire.Internet.Of(dst[start+since00:len(dst)])))
@@ -1938,17 +1938,17 @@ func encodeSums(dst []byte, start int, m *SumsMessage) ([]byte, wire.Error) {
 			return dst, wire.Error{Message: "SUMS", Field: "list", Offset: len(dst) - start, Problem: wire.Trailing, Value: int64(int(m.List.Len) - i)}
 		}
 		{
-			var err wire.Error
-			if dst, err = encodeSealed(dst, start, &m.List.Items[i], "SUMS"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeSealed(dst, start, &m.List.Items[i], "SUMS"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeSealed appends an element of list.
-func encodeSealed(dst []byte, start int, e *Sealed, message string) ([]byte, wire.Error) {
+func encodeSealed(dst []byte, start int, e *Sealed, message string) ([]byte, error) {
 	since10 := len(dst) - start
 	dst = append(dst, e.Kind)
 	sizeAt1 := len(dst)
@@ -2003,7 +2003,7 @@ func encodeSealed(dst []byte, start int, e *Sealed, message string) ([]byte, wir
 	for (len(dst)-start-since10)%2 != 0 {
 		dst = append(dst, 0)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNames(b []byte, m *NamesMessage) wire.Error {
@@ -2079,7 +2079,7 @@ func decodeNames(b []byte, m *NamesMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, wire.Error) {
+func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, error) {
 	{
 		text := m.Plain.Data[:min(int(m.Plain.Len), 20)]
 		out, bad := wire.AppendDomain(dst, text)
@@ -2142,7 +2142,7 @@ func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, wire.Error) {
 			dst[sizeAt1] = byte(n)
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.

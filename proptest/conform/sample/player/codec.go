@@ -106,17 +106,17 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessagePlayer:
-		dst, e = encodePlayer(dst, start, &m.Player)
+		dst, err = encodePlayer(dst, start, &m.Player)
 	case MessageNewPlayer:
-		dst, e = encodeNewPlayer(dst, start, &m.NewPlayer)
+		dst, err = encodeNewPlayer(dst, start, &m.NewPlayer)
 	case MessageNewPlayer2:
-		dst, e = encodeNewPlayer2(dst, start, &m.NewPlayer2)
+		dst, err = encodeNewPlayer2(dst, start, &m.NewPlayer2)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -136,9 +136,9 @@ func decodePlayer(b []byte, m *PlayerMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePlayer(dst []byte, _ int, m *PlayerMessage) ([]byte, wire.Error) {
+func encodePlayer(dst []byte, _ int, m *PlayerMessage) ([]byte, error) {
 	dst = append(dst, m.Number)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNewPlayer(b []byte, m *NewPlayerMessage) wire.Error {
@@ -175,7 +175,7 @@ func decodeNewPlayer(b []byte, m *NewPlayerMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNewPlayer(dst []byte, start int, m *NewPlayerMessage) ([]byte, wire.Error) {
+func encodeNewPlayer(dst []byte, start int, m *NewPlayerMessage) ([]byte, error) {
 	if int(m.Player.Player.Len) > 6 {
 		return dst, wire.Error{Message: "NEW_PLAYER", Field: "player", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Player.Player.Len), Limit: 6}
 	}
@@ -185,7 +185,7 @@ func encodeNewPlayer(dst []byte, start int, m *NewPlayerMessage) ([]byte, wire.E
 		return dst, wire.Error{Message: "NEW_PLAYER", Field: "player", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Player.Number)}
 	}
 	dst = append(dst, byte(m.Player.Number))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNewPlayer2(b []byte, m *NewPlayer2Message) wire.Error {
@@ -235,7 +235,7 @@ func decodeNewPlayer2(b []byte, m *NewPlayer2Message) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNewPlayer2(dst []byte, start int, m *NewPlayer2Message) ([]byte, wire.Error) {
+func encodeNewPlayer2(dst []byte, start int, m *NewPlayer2Message) ([]byte, error) {
 	if int(m.Players.Len) > 2 {
 		return dst, wire.Error{Message: "newPlayer", Field: "players", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Players.Len), Limit: 2}
 	}
@@ -251,5 +251,5 @@ func encodeNewPlayer2(dst []byte, start int, m *NewPlayer2Message) ([]byte, wire
 		}
 		dst = append(dst, byte(m.Players.Items[i1].Number))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -94,13 +94,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageWide:
-		dst, e = encodeWide(dst, start, &m.Wide)
+		dst, err = encodeWide(dst, start, &m.Wide)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -124,12 +124,12 @@ func decodeWide(b []byte, m *WideMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeWide(dst []byte, _ int, m *WideMessage) ([]byte, wire.Error) {
+func encodeWide(dst []byte, _ int, m *WideMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.X))
 	if m.Y.Present {
 		dst = binary.BigEndian.AppendUint32(dst, uint32(m.Y.Value))
 	} else {
 		dst = append(dst, 255, 255, 255, 255)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -104,15 +104,15 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageRank:
-		dst, e = encodeRank(dst, start, &m.Rank)
+		dst, err = encodeRank(dst, start, &m.Rank)
 	case MessageBack:
-		dst, e = encodeBack(dst, start, &m.Back)
+		dst, err = encodeBack(dst, start, &m.Back)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -144,7 +144,7 @@ func decodeRank(b []byte, m *RankMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeRank(dst []byte, start int, m *RankMessage) ([]byte, wire.Error) {
+func encodeRank(dst []byte, start int, m *RankMessage) ([]byte, error) {
 	if m.Best < 0 {
 		return dst, wire.Error{Message: "RANK", Field: "best", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Best)}
 	}
@@ -156,7 +156,7 @@ func encodeRank(dst []byte, start int, m *RankMessage) ([]byte, wire.Error) {
 		return dst, wire.Error{Message: "RANK", Field: "among", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Among)}
 	}
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Among))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBack(b []byte, m *BackMessage) wire.Error {
@@ -204,7 +204,7 @@ func decodeBack(b []byte, m *BackMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBack(dst []byte, start int, m *BackMessage) ([]byte, wire.Error) {
+func encodeBack(dst []byte, start int, m *BackMessage) ([]byte, error) {
 	for i1 := range m.Heard {
 		dst = append(dst, byte(ordinal(m.Heard[i1])))
 	}
@@ -218,5 +218,5 @@ func encodeBack(dst []byte, start int, m *BackMessage) ([]byte, wire.Error) {
 		}
 		dst = append(dst, byte(m.List.Items[i1]))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }

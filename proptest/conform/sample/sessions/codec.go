@@ -121,19 +121,19 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageHello:
-		dst, e = encodeHello(dst, start, &m.Hello)
+		dst, err = encodeHello(dst, start, &m.Hello)
 	case MessageWelcome:
-		dst, e = encodeWelcome(dst, start, &m.Welcome)
+		dst, err = encodeWelcome(dst, start, &m.Welcome)
 	case MessagePong:
-		dst, e = encodePong(dst, start, &m.Pong)
+		dst, err = encodePong(dst, start, &m.Pong)
 	case MessageTaken:
-		dst, e = encodeTaken(dst, start, &m.Taken)
+		dst, err = encodeTaken(dst, start, &m.Taken)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -150,9 +150,9 @@ func decodeHello(b []byte, m *HelloMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeHello(dst []byte, _ int, m *HelloMessage) ([]byte, wire.Error) {
+func encodeHello(dst []byte, _ int, m *HelloMessage) ([]byte, error) {
 	dst = append(dst, byte(ordinal(m.Eager)))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeWelcome(b []byte, m *WelcomeMessage) wire.Error {
@@ -163,9 +163,9 @@ func decodeWelcome(b []byte, m *WelcomeMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeWelcome(dst []byte, _ int, m *WelcomeMessage) ([]byte, wire.Error) {
+func encodeWelcome(dst []byte, _ int, m *WelcomeMessage) ([]byte, error) {
 	dst = append(dst, m.Place)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodePong(b []byte, m *PongMessage) wire.Error {
@@ -176,9 +176,9 @@ func decodePong(b []byte, m *PongMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodePong(dst []byte, _ int, m *PongMessage) ([]byte, wire.Error) {
+func encodePong(dst []byte, _ int, m *PongMessage) ([]byte, error) {
 	dst = append(dst, m.Count)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeTaken(b []byte, m *TakenMessage) wire.Error {
@@ -189,7 +189,7 @@ func decodeTaken(b []byte, m *TakenMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeTaken(dst []byte, _ int, m *TakenMessage) ([]byte, wire.Error) {
+func encodeTaken(dst []byte, _ int, m *TakenMessage) ([]byte, error) {
 	dst = append(dst, m.Place)
-	return dst, wire.Error{}
+	return dst, nil
 }

@@ -131,23 +131,23 @@ func decode(to string, b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageRequest:
-		dst, e = encodeRequest(dst, start, &m.Request)
+		dst, err = encodeRequest(dst, start, &m.Request)
 	case MessageItems:
-		dst, e = encodeItems(dst, start, &m.Items)
+		dst, err = encodeItems(dst, start, &m.Items)
 	case MessageChunks:
-		dst, e = encodeChunks(dst, start, &m.Chunks)
+		dst, err = encodeChunks(dst, start, &m.Chunks)
 	case MessageLoose:
-		dst, e = encodeLoose(dst, start, &m.Loose)
+		dst, err = encodeLoose(dst, start, &m.Loose)
 	case MessageLines:
-		dst, e = encodeLines(dst, start, &m.Lines)
+		dst, err = encodeLines(dst, start, &m.Lines)
 	case MessageBinary:
-		dst, e = encodeBinary(dst, start, &m.Binary)
+		dst, err = encodeBinary(dst, start, &m.Binary)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -254,7 +254,7 @@ func decodeHeader(b []byte, at int, e *Header, message string) (int, wire.Error)
 	return at, wire.Error{}
 }
 
-func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
+func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 	if int(m.Method) >= 3 {
 		return dst, wire.Error{Message: "REQUEST", Field: "method", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Method), Limit: 2}
 	}
@@ -278,8 +278,8 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 	for i := range m.Headers.Items[:min(int(m.Headers.Len), 3)] {
 		begin := len(dst)
 		{
-			var err wire.Error
-			if dst, err = encodeHeader(dst, start, &m.Headers.Items[i], "REQUEST"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeHeader(dst, start, &m.Headers.Items[i], "REQUEST"); err != nil {
 				return dst, err
 			}
 		}
@@ -288,11 +288,11 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 		}
 	}
 	dst = append(dst, 13, 10)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeHeader appends an element of headers.
-func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 12)]
 		if i := wire.BadByte(text, ": ", false); i >= 0 {
@@ -316,7 +316,7 @@ func encodeHeader(dst []byte, start int, e *Header, message string) ([]byte, wir
 		}
 		dst = append(append(dst, text...), "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
@@ -456,7 +456,7 @@ func decodeItems2(b []byte, m *ItemsMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeItems(dst []byte, start int, m *ItemsMessage) ([]byte, wire.Error) {
+func encodeItems(dst []byte, start int, m *ItemsMessage) ([]byte, error) {
 	dst = append(dst, "%"...)
 	if int(m.Kind) >= 3 {
 		return dst, wire.Error{Message: "ITEMS", Field: "kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Kind), Limit: 2}
@@ -521,7 +521,7 @@ func encodeItems(dst []byte, start int, m *ItemsMessage) ([]byte, wire.Error) {
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeChunks(b []byte, m *ChunksMessage) wire.Error {
@@ -588,7 +588,7 @@ func decodeChunks(b []byte, m *ChunksMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeChunks(dst []byte, start int, m *ChunksMessage) ([]byte, wire.Error) {
+func encodeChunks(dst []byte, start int, m *ChunksMessage) ([]byte, error) {
 	dst = append(dst, "!"...)
 	if int(m.Chunks.Len) > 3 {
 		return dst, wire.Error{Message: "CHUNKS", Field: "chunks", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Chunks.Len), Limit: 3}
@@ -610,7 +610,7 @@ func encodeChunks(dst []byte, start int, m *ChunksMessage) ([]byte, wire.Error) 
 	dst = append(dst, 48, 59)
 	dst = wire.AppendInteger(dst, wire.Zigzag(int64(uint64(m.Big))), "/")
 	dst = wire.AppendDigits(dst, uint64(m.Sum), 16, "\n")
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeLoose(b []byte, m *LooseMessage) wire.Error {
@@ -647,7 +647,7 @@ func decodeLoose(b []byte, m *LooseMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeLoose(dst []byte, start int, m *LooseMessage) ([]byte, wire.Error) {
+func encodeLoose(dst []byte, start int, m *LooseMessage) ([]byte, error) {
 	dst = append(dst, "#"...)
 	{
 		text := m.A.Data[:min(int(m.A.Len), 20)]
@@ -669,7 +669,7 @@ func encodeLoose(dst []byte, start int, m *LooseMessage) ([]byte, wire.Error) {
 		}
 		dst = append(append(dst, text...), "--"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeLines(b []byte, m *LinesMessage) wire.Error {
@@ -915,7 +915,7 @@ func decodeMore(b []byte, at int, e *More, message string) (int, wire.Error) {
 	return at, wire.Error{}
 }
 
-func encodeLines(dst []byte, start int, m *LinesMessage) ([]byte, wire.Error) {
+func encodeLines(dst []byte, start int, m *LinesMessage) ([]byte, error) {
 	dst = append(dst, "&"...)
 	dst = append(dst, "\n"...)
 	if m.Size.Present {
@@ -941,8 +941,8 @@ func encodeLines(dst []byte, start int, m *LinesMessage) ([]byte, wire.Error) {
 	for i := range m.Lines.Items[:min(int(m.Lines.Len), 2)] {
 		begin := len(dst)
 		{
-			var err wire.Error
-			if dst, err = encodeHeader2(dst, start, &m.Lines.Items[i], "LINES"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeHeader2(dst, start, &m.Lines.Items[i], "LINES"); err != nil {
 				return dst, err
 			}
 		}
@@ -959,16 +959,16 @@ func encodeLines(dst []byte, start int, m *LinesMessage) ([]byte, wire.Error) {
 		dst = append(dst, text...)
 	}
 	if m.More.Present {
-		var err wire.Error
-		if dst, err = encodeMore(dst, start, &m.More.Value, "LINES"); err.Problem != 0 {
+		var err error
+		if dst, err = encodeMore(dst, start, &m.More.Value, "LINES"); err != nil {
 			return dst, err
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeHeader2 appends an element of lines.
-func encodeHeader2(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+func encodeHeader2(dst []byte, start int, e *Header, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 12)]
 		if i := wire.BadByte(text, ": ", false); i >= 0 {
@@ -996,11 +996,11 @@ func encodeHeader2(dst []byte, start int, e *Header, message string) ([]byte, wi
 		}
 		dst = append(append(dst, text...), "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeHeader3 appends an element of more.lines.
-func encodeHeader3(dst []byte, start int, e *Header, message string) ([]byte, wire.Error) {
+func encodeHeader3(dst []byte, start int, e *Header, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 12)]
 		if i := wire.BadByte(text, ": ", false); i >= 0 {
@@ -1028,11 +1028,11 @@ func encodeHeader3(dst []byte, start int, e *Header, message string) ([]byte, wi
 		}
 		dst = append(append(dst, text...), "\r\n"...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeMore appends the record of more.
-func encodeMore(dst []byte, start int, e *More, message string) ([]byte, wire.Error) {
+func encodeMore(dst []byte, start int, e *More, message string) ([]byte, error) {
 	if int(e.Parts.Len) > 2 {
 		return dst, wire.Error{Message: message, Field: "more.parts", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Parts.Len), Limit: 2}
 	}
@@ -1058,8 +1058,8 @@ func encodeMore(dst []byte, start int, e *More, message string) ([]byte, wire.Er
 	for i := range e.Lines.Items[:min(int(e.Lines.Len), 1)] {
 		begin := len(dst)
 		{
-			var err wire.Error
-			if dst, err = encodeHeader3(dst, start, &e.Lines.Items[i], message); err.Problem != 0 {
+			var err error
+			if dst, err = encodeHeader3(dst, start, &e.Lines.Items[i], message); err != nil {
 				return dst, err
 			}
 		}
@@ -1068,7 +1068,7 @@ func encodeMore(dst []byte, start int, e *More, message string) ([]byte, wire.Er
 		}
 	}
 	dst = append(dst, 13, 10)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBinary(b []byte, m *BinaryMessage) wire.Error {
@@ -1131,7 +1131,7 @@ func decodeBinary(b []byte, m *BinaryMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeBinary(dst []byte, start int, m *BinaryMessage) ([]byte, wire.Error) {
+func encodeBinary(dst []byte, start int, m *BinaryMessage) ([]byte, error) {
 	dst = append(dst, "\x00\x01"...)
 	dst = append(dst, m.Kind)
 	sizeAt1 := len(dst)
@@ -1159,7 +1159,7 @@ func encodeBinary(dst []byte, start int, m *BinaryMessage) ([]byte, wire.Error) 
 		n := len(dst) - sizeAt1 - 2
 		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // methodWords are the words that stand for the values of Method.
