@@ -47,53 +47,58 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateIdle:
 		switch ev.Kind {
 		case ClientCommandAsk:
-			// specs/library/lookup/spec.yaml:68
+			// specs/library/lookup/spec.yaml:74
 			m.Open = ev.Ask.Number
 			m.Asked = ev.Ask.Host
 			m.Left = 4
-			fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Open), Response: false, Operation: OperationQuery, Authoritative: false, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: QuestionList{Len: 1, Items: [2]Question{{Name: m.Asked, Kind: 1, Class: 1}}}, Answers: RecordList{}, Authority: RecordList2{}, Additional: RecordList2{}}
+			fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Open), Response: false, Operation: OperationQuery, Authoritative: false, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: QuestionList{Len: 1, Items: [2]Question{{Name: m.Asked, Kind: 1, Class: 1}}}, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
 			m.Again = true
 			fx.start(clientAlarmAgain, 0)
 			m.State = ClientStateWaiting
 			return took(0)
 		case ClientReceiveMessage:
-			// specs/library/lookup/spec.yaml:69
+			// specs/library/lookup/spec.yaml:75
 			return ignored(1)
 		}
 	case ClientStateWaiting:
 		switch ev.Kind {
 		case ClientReceiveMessage:
-			// specs/library/lookup/spec.yaml:72
-			if ev.Message.Message.Response && int64(ev.Message.Message.Ident) == int64(m.Open) && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Name == m.Asked {
-				old := *m
+			// specs/library/lookup/spec.yaml:78
+			if ev.Message.Message.Response && int64(ev.Message.Message.Ident) == int64(m.Open) && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Name == m.Asked && ev.Message.Message.Truncated {
 				if m.Again {
 					m.Again = false
 					fx.stop(clientAlarmAgain, 0)
 				}
-				value, ok := fitRecordListToAnswers(&ev.Message.Message.Answers)
-				if !ok {
-					return m.undo(&old, fx, 2)
-				}
-				fx.report(ClientReportAnswered).Answered = ClientAnsweredReport{Code: ev.Message.Message.Code, Answers: value}
+				fx.report(ClientReportTruncated)
 				m.State = ClientStateIdle
 				return took(2)
 			}
-			// specs/library/lookup/spec.yaml:73 to something else
-			return took(3)
+			// specs/library/lookup/spec.yaml:79
+			if ev.Message.Message.Response && int64(ev.Message.Message.Ident) == int64(m.Open) && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Name == m.Asked {
+				if m.Again {
+					m.Again = false
+					fx.stop(clientAlarmAgain, 0)
+				}
+				fx.report(ClientReportAnswered).Answered = ClientAnsweredReport{Code: ev.Message.Message.Code, Answers: ev.Message.Message.Answers}
+				m.State = ClientStateIdle
+				return took(3)
+			}
+			// specs/library/lookup/spec.yaml:80 to something else
+			return took(4)
 		case ClientTimerAgain:
 			m.Again = false
-			// specs/library/lookup/spec.yaml:75
+			// specs/library/lookup/spec.yaml:82
 			if m.Left > 0 {
 				m.Left--
-				fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Open), Response: false, Operation: OperationQuery, Authoritative: false, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: QuestionList{Len: 1, Items: [2]Question{{Name: m.Asked, Kind: 1, Class: 1}}}, Answers: RecordList{}, Authority: RecordList2{}, Additional: RecordList2{}}
+				fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Open), Response: false, Operation: OperationQuery, Authoritative: false, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: QuestionList{Len: 1, Items: [2]Question{{Name: m.Asked, Kind: 1, Class: 1}}}, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
 				m.Again = true
 				fx.start(clientAlarmAgain, 0)
-				return took(4)
+				return took(5)
 			}
-			// specs/library/lookup/spec.yaml:76
+			// specs/library/lookup/spec.yaml:83
 			fx.report(ClientReportFailed)
 			m.State = ClientStateIdle
-			return took(5)
+			return took(6)
 		}
 	}
 	switch ev.Kind {
@@ -103,11 +108,4 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
-}
-
-// undo refuses the step and takes back what it has changed.
-func (m *Client) undo(old *Client, fx *ClientEffects, transition uint16) fsm.Result {
-	*m = *old
-	fx.reset(fx.from)
-	return refused(transition)
 }

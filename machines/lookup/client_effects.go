@@ -42,7 +42,7 @@ type ClientAskCommand struct {
 func (ev *ClientEvent) invalid() bool {
 	switch ev.Kind {
 	case ClientReceiveMessage:
-		return ev.Message.Message.Operation > 5 || ev.Message.Message.Code > 15 || invalidQuestionList(&ev.Message.Message.Questions) || invalidRecordList(&ev.Message.Message.Answers) || invalidRecordList2(&ev.Message.Message.Authority) || invalidRecordList2(&ev.Message.Message.Additional)
+		return ev.Message.Message.Operation > 5 || ev.Message.Message.Code > 15 || invalidQuestionList(&ev.Message.Message.Questions) || invalidAnswers(&ev.Message.Message.Answers) || invalidRecordList(&ev.Message.Message.Authority) || invalidRecordList(&ev.Message.Message.Additional)
 	case ClientCommandAsk:
 		return ev.Ask.Host.Len > 253
 	}
@@ -56,9 +56,9 @@ func (ev *ClientEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Message.Operation > 5, "operation", "query, inverse, status, notify, update, stateful")
 		why.Outside(ev.Message.Message.Code > 15, "code", "0..15")
 		why.Outside(invalidQuestionList(&ev.Message.Message.Questions), "questions", "a list of at most 2 of Question")
-		why.Outside(invalidRecordList(&ev.Message.Message.Answers), "answers", "a list of at most 12 of Record")
-		why.Outside(invalidRecordList2(&ev.Message.Message.Authority), "authority", "a list of at most 6 of Record")
-		why.Outside(invalidRecordList2(&ev.Message.Message.Additional), "additional", "a list of at most 6 of Record")
+		why.Outside(invalidAnswers(&ev.Message.Message.Answers), "answers", "a list of at most 12 of Record")
+		why.Outside(invalidRecordList(&ev.Message.Message.Authority), "authority", "a list of at most 6 of Record")
+		why.Outside(invalidRecordList(&ev.Message.Message.Additional), "additional", "a list of at most 6 of Record")
 	case ClientCommandAsk:
 		why.Outside(ev.Ask.Host.Len > 253, "host", "text 253")
 	}
@@ -69,11 +69,12 @@ type ClientReportKind uint8
 
 // The reports of Client.
 const (
-	ClientReportAnswered ClientReportKind = iota // the answer has come, whatever it says
-	ClientReportFailed                           // nobody has answered
+	ClientReportAnswered  ClientReportKind = iota // the answer has come, whatever it says
+	ClientReportTruncated                         // the answer is too large for UDP
+	ClientReportFailed                            // nobody has answered
 )
 
-var clientReportKindNames = [...]string{"answered", "failed"}
+var clientReportKindNames = [...]string{"answered", "truncated", "failed"}
 
 // String returns the name as the specification has it.
 func (v ClientReportKind) String() string { return fsm.Name(clientReportKindNames[:], int(v)) }

@@ -204,8 +204,9 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 
 // ClientHandlers has a function for each report of a Client; those that are nil are not called.
 type ClientHandlers struct {
-	Answered func(ClientAnsweredReport) // the answer has come, whatever it says.
-	Failed   func()                     // nobody has answered.
+	Answered  func(ClientAnsweredReport) // the answer has come, whatever it says.
+	Truncated func()                     // the answer is too large for UDP.
+	Failed    func()                     // nobody has answered.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
@@ -215,6 +216,10 @@ func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
 	case ClientReportAnswered:
 		if h.Answered != nil {
 			h.Answered(r.Report(i).Answered)
+		}
+	case ClientReportTruncated:
+		if h.Truncated != nil {
+			h.Truncated()
 		}
 	case ClientReportFailed:
 		if h.Failed != nil {
@@ -234,15 +239,16 @@ var clientInfo = fsm.Info{
 	Final:    []bool{false, false},
 	Messages: []string{"MESSAGE"},
 	Commands: []string{"ask"},
-	Reports:  []string{"answered", "failed"},
+	Reports:  []string{"answered", "truncated", "failed"},
 	Timers:   []string{"again"},
 	Transitions: []fsm.Transition{
-		{Name: "idle ask", From: 0, To: 1, File: "specs/library/lookup/spec.yaml", Line: 68, Col: 14},
-		{Name: "idle MESSAGE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/lookup/spec.yaml", Line: 69, Col: 9},
-		{Name: "waiting MESSAGE/1", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 72, Col: 13},
-		{Name: "waiting MESSAGE/2", From: 1, To: 1, File: "specs/library/lookup/spec.yaml", Line: 73, Col: 13},
-		{Name: "waiting again/1", From: 1, To: 1, File: "specs/library/lookup/spec.yaml", Line: 75, Col: 13},
-		{Name: "waiting again/2", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 76, Col: 13},
+		{Name: "idle ask", From: 0, To: 1, File: "specs/library/lookup/spec.yaml", Line: 74, Col: 14},
+		{Name: "idle MESSAGE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/library/lookup/spec.yaml", Line: 75, Col: 9},
+		{Name: "waiting MESSAGE/1", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 78, Col: 13},
+		{Name: "waiting MESSAGE/2", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 79, Col: 13},
+		{Name: "waiting MESSAGE/3", From: 1, To: 1, File: "specs/library/lookup/spec.yaml", Line: 80, Col: 13},
+		{Name: "waiting again/1", From: 1, To: 1, File: "specs/library/lookup/spec.yaml", Line: 82, Col: 13},
+		{Name: "waiting again/2", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 83, Col: 13},
 	},
 	TickNanos:  100000000,
 	Parties:    2,
@@ -262,5 +268,5 @@ var clientLegal = [...]string{
 // The first branch of each event that a state handles, plus 1.
 var clientHandles = [][]uint16{
 	ClientStateIdle:    {ClientCommandAsk: 1},
-	ClientStateWaiting: {ClientReceiveMessage: 3, ClientTimerAgain: 5},
+	ClientStateWaiting: {ClientReceiveMessage: 3, ClientTimerAgain: 6},
 }

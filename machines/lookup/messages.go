@@ -41,7 +41,7 @@ type MessageMessage2 struct {
 	Unchecked     bool
 	Code          uint8
 	Questions     QuestionList
-	Answers       RecordList
-	Authority     RecordList2
-	Additional    RecordList2
+	Answers       Answers
+	Authority     RecordList
+	Additional    RecordList
 }

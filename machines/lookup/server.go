@@ -39,7 +39,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch m.State {
 	case ServerStateIdle:
 		if ev.Kind == ServerReceiveMessage {
-			// specs/library/lookup/spec.yaml:94
+			// specs/library/lookup/spec.yaml:101
 			if !ev.Message.Message.Response && ev.Message.Message.Operation == OperationQuery && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Kind == 1 {
 				old := *m
 				m.Number = Ident(ev.Message.Message.Ident)
@@ -52,42 +52,61 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.State = ServerStateDeciding
 				return took(0)
 			}
-			// specs/library/lookup/spec.yaml:95
+			// specs/library/lookup/spec.yaml:102
 			if !ev.Message.Message.Response {
-				fx.send(MessageMessage).Message = MessageMessage2{Ident: ev.Message.Message.Ident, Response: true, Operation: ev.Message.Message.Operation, Authoritative: false, Truncated: false, Wanted: ev.Message.Message.Wanted, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 4, Questions: ev.Message.Message.Questions, Answers: RecordList{}, Authority: RecordList2{}, Additional: RecordList2{}}
+				fx.send(MessageMessage).Message = MessageMessage2{Ident: ev.Message.Message.Ident, Response: true, Operation: ev.Message.Message.Operation, Authoritative: false, Truncated: false, Wanted: ev.Message.Message.Wanted, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 4, Questions: ev.Message.Message.Questions, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
 				return took(1)
 			}
-			// specs/library/lookup/spec.yaml:96
+			// specs/library/lookup/spec.yaml:103
 			return took(2)
 		}
 	case ServerStateDeciding:
 		switch ev.Kind {
 		case ServerReceiveMessage:
-			// specs/library/lookup/spec.yaml:98
+			// specs/library/lookup/spec.yaml:105
 			return ignored(3)
 		case ServerCommandAnswer:
-			// specs/library/lookup/spec.yaml:100
-			if !ev.Answer.Ip.Present {
+			// specs/library/lookup/spec.yaml:107
+			if ev.Answer.Ips.Len == 0 {
 				value, ok := fitQuestionsToQuestionList(&m.Question)
 				if !ok {
 					return refused(4)
 				}
-				fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Number), Response: true, Operation: OperationQuery, Authoritative: true, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 3, Questions: value, Answers: RecordList{}, Authority: RecordList2{}, Additional: RecordList2{}}
+				fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Number), Response: true, Operation: OperationQuery, Authoritative: true, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 3, Questions: value, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
 				m.State = ServerStateIdle
 				return took(4)
 			}
-			// specs/library/lookup/spec.yaml:101
+			// specs/library/lookup/spec.yaml:108
+			if m.Question.Len == 0 {
+				return refused(fsm.NoTransition)
+			}
+			if 18+int64(m.Question.Items[0].Name.Len)+int64(ev.Answer.Ips.Len)*(16+int64(m.Question.Items[0].Name.Len)) > Limit {
+				value, ok := fitQuestionsToQuestionList(&m.Question)
+				if !ok {
+					return refused(5)
+				}
+				fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Number), Response: true, Operation: OperationQuery, Authoritative: true, Truncated: true, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: value, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
+				m.State = ServerStateIdle
+				return took(5)
+			}
+			// specs/library/lookup/spec.yaml:109
 			value, ok := fitQuestionsToQuestionList(&m.Question)
-			if !ok || m.Question.Len == 0 {
-				return refused(5)
+			if !ok {
+				return refused(6)
 			}
-			value2, ok2 := fitOptionalIpToOptionalBytes4(&ev.Answer.Ip)
-			if !ok2 {
-				return refused(5)
+			var list Answers
+			for _, ip := range ev.Answer.Ips.Items[:ev.Answer.Ips.Len] {
+				value2, ok2 := fitIpToBytes4(&ip)
+				if !ok2 {
+					return refused(6)
+				}
+				if !list.add(Record{Name: m.Question.Items[0].Name, Kind: 1, Class: 1, Life: 0, Address: Optional[Bytes4]{Present: true, Value: value2}, Target: Optional[Name]{}, Data: Optional[BytesUpTo300]{}}) {
+					return refused(6)
+				}
 			}
-			fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Number), Response: true, Operation: OperationQuery, Authoritative: true, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: value, Answers: RecordList{Len: 1, Items: [12]Record{{Name: m.Question.Items[0].Name, Kind: 1, Class: 1, Life: 0, Address: value2, Target: Optional[Name]{}, Data: Optional[BytesUpTo300]{}}}}, Authority: RecordList2{}, Additional: RecordList2{}}
+			fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Number), Response: true, Operation: OperationQuery, Authoritative: true, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: value, Answers: list, Authority: RecordList{}, Additional: RecordList{}}
 			m.State = ServerStateIdle
-			return took(5)
+			return took(6)
 		}
 	}
 	switch ev.Kind {

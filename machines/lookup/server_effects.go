@@ -14,7 +14,7 @@ const (
 	ServerEventUp                           // the link to From came up
 	ServerEventLost                         // the link to From was lost
 	ServerReceiveMessage
-	ServerCommandAnswer // an address or none
+	ServerCommandAnswer // the addresses, or none
 )
 
 var serverEventKindNames = [...]string{"start", "up", "lost", "MESSAGE", "answer"}
@@ -30,18 +30,18 @@ type ServerEvent struct {
 	Answer  ServerAnswerCommand // for ServerCommandAnswer
 }
 
-// ServerAnswerCommand are the fields of command answer: an address or none.
+// ServerAnswerCommand are the fields of command answer: the addresses, or none.
 type ServerAnswerCommand struct {
-	Ip Optional[Ip]
+	Ips Ips
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.
 func (ev *ServerEvent) invalid() bool {
 	switch ev.Kind {
 	case ServerReceiveMessage:
-		return ev.Message.Message.Operation > 5 || ev.Message.Message.Code > 15 || invalidQuestionList(&ev.Message.Message.Questions) || invalidRecordList(&ev.Message.Message.Answers) || invalidRecordList2(&ev.Message.Message.Authority) || invalidRecordList2(&ev.Message.Message.Additional)
+		return ev.Message.Message.Operation > 5 || ev.Message.Message.Code > 15 || invalidQuestionList(&ev.Message.Message.Questions) || invalidAnswers(&ev.Message.Message.Answers) || invalidRecordList(&ev.Message.Message.Authority) || invalidRecordList(&ev.Message.Message.Additional)
 	case ServerCommandAnswer:
-		return ev.Answer.Ip.Present && ev.Answer.Ip.Value.Len > 4
+		return invalidIps(&ev.Answer.Ips)
 	}
 	return false
 }
@@ -53,11 +53,11 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Message.Operation > 5, "operation", "query, inverse, status, notify, update, stateful")
 		why.Outside(ev.Message.Message.Code > 15, "code", "0..15")
 		why.Outside(invalidQuestionList(&ev.Message.Message.Questions), "questions", "a list of at most 2 of Question")
-		why.Outside(invalidRecordList(&ev.Message.Message.Answers), "answers", "a list of at most 12 of Record")
-		why.Outside(invalidRecordList2(&ev.Message.Message.Authority), "authority", "a list of at most 6 of Record")
-		why.Outside(invalidRecordList2(&ev.Message.Message.Additional), "additional", "a list of at most 6 of Record")
+		why.Outside(invalidAnswers(&ev.Message.Message.Answers), "answers", "a list of at most 12 of Record")
+		why.Outside(invalidRecordList(&ev.Message.Message.Authority), "authority", "a list of at most 6 of Record")
+		why.Outside(invalidRecordList(&ev.Message.Message.Additional), "additional", "a list of at most 6 of Record")
 	case ServerCommandAnswer:
-		why.Outside(ev.Answer.Ip.Present && ev.Answer.Ip.Value.Len > 4, "ip", "bytes 4")
+		why.Outside(invalidIps(&ev.Answer.Ips), "ips", "a list of at most 12 of bytes 4")
 	}
 }
 

@@ -26,10 +26,10 @@ func NewServerRunner() *ServerRunner {
 	return &ServerRunner{Machine: NewServer(), effects: ServerEffects{list: make([]ServerEffect, 0, 1)}}
 }
 
-// Answer gives the command answer: an address or none. Refused means that it is not available now.
-func (r *ServerRunner) Answer(ip Optional[Ip]) fsm.Result {
+// Answer gives the command answer: the addresses, or none. Refused means that it is not available now.
+func (r *ServerRunner) Answer(ips Ips) fsm.Result {
 	r.event.Kind = ServerCommandAnswer
-	r.event.Answer = ServerAnswerCommand{Ip: ip}
+	r.event.Answer = ServerAnswerCommand{Ips: ips}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -41,12 +41,9 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 	switch name := s.Name(); name {
 	case "answer":
 		var c ServerAnswerCommand
-		if !s.Open('{').Field("ip").None() {
-			c.Ip.Value, _ = NewIp(s.Text(4))
-			c.Ip.Present = true
-		}
+		readIps(s.Open('{').Field("ips"), &c.Ips)
 		s.Close('}')
-		give = func() fsm.Result { return r.Answer(c.Ip) }
+		give = func() fsm.Result { return r.Answer(c.Ips) }
 	default:
 		return refused(fsm.NoTransition), s.UnknownCommand(name, "answer")
 	}
@@ -154,11 +151,7 @@ func (r *ServerRunner) State() uint16 { return uint16(r.Machine.State) }
 func (r *ServerRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
 	case ServerCommandAnswer:
-		if r.event.Answer.Ip.Present {
-			b = wire.AppendText(b, "answer{ip: ", r.event.Answer.Ip.Value.String(), int(r.event.Answer.Ip.Value.Len) > len(r.event.Answer.Ip.Value.Data))
-		} else {
-			b = append(b, "answer{ip: none"...)
-		}
+		b = appendIps(append(b, "answer{ips: "...), &r.event.Answer.Ips)
 		return append(b, '}')
 	case ServerReceiveMessage:
 		return appendMessage(b, &r.event.Message)
@@ -229,12 +222,13 @@ var serverInfo = fsm.Info{
 	Reports:  []string{"asked"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle MESSAGE/1", From: 0, To: 1, File: "specs/library/lookup/spec.yaml", Line: 94, Col: 13},
-		{Name: "idle MESSAGE/2", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 95, Col: 13},
-		{Name: "idle MESSAGE/3", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 96, Col: 13},
-		{Name: "deciding MESSAGE", From: 1, To: 1, Code: fsm.Ignored, File: "specs/library/lookup/spec.yaml", Line: 98, Col: 9},
-		{Name: "deciding answer/1", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 100, Col: 13},
-		{Name: "deciding answer/2", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 101, Col: 13},
+		{Name: "idle MESSAGE/1", From: 0, To: 1, File: "specs/library/lookup/spec.yaml", Line: 101, Col: 13},
+		{Name: "idle MESSAGE/2", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 102, Col: 13},
+		{Name: "idle MESSAGE/3", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 103, Col: 13},
+		{Name: "deciding MESSAGE", From: 1, To: 1, Code: fsm.Ignored, File: "specs/library/lookup/spec.yaml", Line: 105, Col: 9},
+		{Name: "deciding answer/1", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 107, Col: 13},
+		{Name: "deciding answer/2", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 108, Col: 13},
+		{Name: "deciding answer/3", From: 1, To: 0, File: "specs/library/lookup/spec.yaml", Line: 109, Col: 13},
 	},
 	TickNanos:  100000000,
 	Parties:    2,

@@ -21,9 +21,9 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendBool(b, ", unchecked: ", m.Message.Unchecked)
 		b = wire.AppendInt(b, ", code: ", int64(m.Message.Code))
 		b = appendQuestionList(append(b, ", questions: "...), &m.Message.Questions)
-		b = appendRecordList(append(b, ", answers: "...), &m.Message.Answers)
-		b = appendRecordList2(append(b, ", authority: "...), &m.Message.Authority)
-		b = appendRecordList2(append(b, ", additional: "...), &m.Message.Additional)
+		b = appendAnswers(append(b, ", answers: "...), &m.Message.Answers)
+		b = appendRecordList(append(b, ", authority: "...), &m.Message.Authority)
+		b = appendRecordList(append(b, ", additional: "...), &m.Message.Additional)
 		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
@@ -59,6 +59,18 @@ func appendAnswers(b []byte, v *Answers) []byte {
 	return append(b, ']')
 }
 
+func appendIps(b []byte, v *Ips) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendText(b, "", v.Items[i].String(), int(v.Items[i].Len) > len(v.Items[i].Data))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
 func appendQuestionList(b []byte, v *QuestionList) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
@@ -72,18 +84,6 @@ func appendQuestionList(b []byte, v *QuestionList) []byte {
 }
 
 func appendRecordList(b []byte, v *RecordList) []byte {
-	b = append(b, '[')
-	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
-		b = wire.Comma(b, i)
-		b = appendRecord(b, &v.Items[i])
-	}
-	if int(v.Len) > len(v.Items) {
-		b = append(b, ", ..."...)
-	}
-	return append(b, ']')
-}
-
-func appendRecordList2(b []byte, v *RecordList2) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		b = wire.Comma(b, i)
@@ -135,4 +135,14 @@ func appendQuestion(b []byte, v *Question) []byte {
 	b = wire.AppendInt(b, ", kind: ", int64(v.Kind))
 	b = wire.AppendInt(b, ", class: ", int64(v.Class))
 	return append(b, '}')
+}
+
+func readIps(s *wire.Scanner, v *Ips) {
+	for s.Open('['); s.Next(']'); v.Len++ {
+		if int(v.Len) >= len(v.Items) {
+			s.Failf("a list of at most %d has no room for more", len(v.Items))
+			return
+		}
+		v.Items[v.Len], _ = NewIp(s.Text(4))
+	}
 }

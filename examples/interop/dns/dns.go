@@ -1,5 +1,5 @@
-// Package dns looks addresses up with the machines of specs/library/lookup, as a client or a server. Start
-// from [Lookup] and [Serve].
+// Package dns looks addresses up with the machines of specs/library/lookup and lookuptcp, as a client or a
+// server. Start from [Resolve], [Serve] and [ServeTCP].
 package dns
 
 import (
@@ -13,6 +13,7 @@ import (
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/tcp"
 	"github.com/parley-go/parley/runtime/transport/udp"
 )
 
@@ -24,7 +25,29 @@ func Dial(address string) (transport.Link, error) {
 	return udp.Open("udp", "", udp.Config{Peers: []string{address}, MaxFrame: MaxFrame})
 }
 
-// Lookup asks the name server at the other end of a link, which it closes, for the addresses of a name.
+// ErrTruncated says that the answer is too large for UDP.
+var ErrTruncated = errors.New("the answer is too large for UDP")
+
+// Resolve asks the name server at address for the addresses of a name: over UDP, and over TCP if the answer
+// is too large for that.
+func Resolve(ctx context.Context, address, host string) ([]netip.Addr, error) {
+	link, err := Dial(address)
+	if err != nil {
+		return nil, err
+	}
+	found, err := Lookup(ctx, link, host)
+	if !errors.Is(err, ErrTruncated) {
+		return found, err
+	}
+	stream, err := tcp.Dial(ctx, "tcp", address, tcp.Config{})
+	if err != nil {
+		return nil, err
+	}
+	return LookupTCP(ctx, stream, host)
+}
+
+// Lookup asks the name server at the other end of a link of datagrams, which it closes, for the addresses of a
+// name. The error may be [ErrTruncated].
 func Lookup(ctx context.Context, link transport.Link, host string) ([]netip.Addr, error) {
 	name, ok := lookup.NewName(host)
 	if !ok {
@@ -43,6 +66,10 @@ func Lookup(ctx context.Context, link transport.Link, host string) ([]netip.Addr
 					found = append(found, netip.AddrFrom4(record.Address.Value.Data))
 				}
 			}
+			d.Stop()
+		},
+		Truncated: func() {
+			why = ErrTruncated
 			d.Stop()
 		},
 		Failed: func() {
@@ -64,16 +91,18 @@ func Lookup(ctx context.Context, link transport.Link, host string) ([]netip.Addr
 	return found, why
 }
 
-// Serve answers everybody who asks at the link, until ctx ends. It has one machine for each client.
-func Serve(ctx context.Context, link transport.Link, known map[string]netip.Addr) error {
+// Serve answers everybody who asks at a link of datagrams, until ctx ends. It has one machine for each client.
+// A name has at most twelve addresses.
+func Serve(ctx context.Context, link transport.Link, known map[string][]netip.Addr) error {
 	var host *driver.Host[*lookup.ServerRunner, lookup.Server]
 	h := &lookup.ServerHandlers{
 		Asked: func(a lookup.ServerAskedReport) {
-			var ip lookup.Optional[lookup.Ip]
-			if address, ok := known[a.Host.String()]; ok {
-				ip.Present, ip.Value = true, lookup.Ip{Len: 4, Data: address.As4()}
+			var ips lookup.Ips
+			for _, address := range known[a.Host.String()] {
+				ips.Items[ips.Len] = lookup.Ip{Len: 4, Data: address.As4()}
+				ips.Len++
 			}
-			host.Post(host.Peer(), func(r *lookup.ServerRunner) fsm.Result { return r.Answer(ip) })
+			host.Post(host.Peer(), func(r *lookup.ServerRunner) fsm.Result { return r.Answer(ips) })
 		},
 	}
 	host, err := driver.NewHost(lookup.NewServerRunner(),

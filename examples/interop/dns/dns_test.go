@@ -11,7 +11,9 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/examples/interop/internal/daemon"
+	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/impair"
+	"github.com/parley-go/parley/runtime/transport/tcp"
 	"github.com/parley-go/parley/runtime/transport/udp"
 )
 
@@ -37,10 +39,18 @@ func TestUnbound(t *testing.T) {
 remote-control:
   control-enable: no
 `, port, folder, folder)
+	text = strings.Replace(text, "server:\n", "server:\n  tcp-idle-timeout: 120000\n", 1)
+	many := make([]string, 0, 35)
+	for i := range cap(many) {
+		many = append(many, fmt.Sprintf("192.0.2.%d", 100+i))
+		text = strings.Replace(text, "server:\n", "server:\n  local-data: \"many.test. A "+many[i]+"\"\n", 1)
+	}
 	if err := os.WriteFile(config, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	daemon.Start(t, path, "-d", "-c", config).Await(t, func() error { return daemon.Bound(port) })
+	p := daemon.Start(t, path, "-d", "-c", config)
+	p.Await(t, func() error { return daemon.Bound(port) })
+	p.Await(t, func() error { return daemon.Listens(port) })
 	ctx, stop := context.WithTimeout(t.Context(), daemon.Limit)
 	defer stop()
 	for _, c := range []struct {
@@ -54,6 +64,11 @@ remote-control:
 		{"none.test", nil, "the server says 3", 0},
 		{"one.test", []string{"192.0.2.1"}, "", 0.5},
 	} {
+		if c.loss == 0 {
+			if got, err := LookupTCP(ctx, dial(t, "127.0.0.1:"+port), c.host); !same(got, err, c.want, c.err) {
+				t.Errorf("%s over TCP: %v, %v", c.host, got, err)
+			}
+		}
 		link, err := Dial("127.0.0.1:" + port)
 		if err != nil {
 			t.Fatal(err)
@@ -63,43 +78,102 @@ remote-control:
 			t.Fatal(err)
 		}
 		found, err := Lookup(ctx, lossy, c.host)
-		var got []string
-		for _, a := range found {
-			got = append(got, a.String())
-		}
-		slices.Sort(got) // a server changes their order
-		if !slices.Equal(got, c.want) || err == nil && c.err != "" || err != nil && err.Error() != c.err {
-			t.Errorf("%s: %v, %v", c.host, got, err)
+		if !same(found, err, c.want, c.err) {
+			t.Errorf("%s: %v, %v", c.host, found, err)
 		}
 		if c.loss > 0 && lossy.Stats().Lost == 0 {
 			t.Error("nothing was lost")
 		}
 	}
-}
-
-// TestDig has dig ask our server.
-func TestDig(t *testing.T) {
-	path := daemon.Path(t, "dig")
-	link, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{MaxFrame: MaxFrame})
+	link, err := Dial("127.0.0.1:" + port)
 	if err != nil {
 		t.Fatal(err)
 	}
+	if _, err := Lookup(ctx, link, "many.test"); err != ErrTruncated {
+		t.Errorf("many.test over UDP: %v", err)
+	}
+	if got, err := Resolve(ctx, "127.0.0.1:"+port, "many.test"); !same(got, err, many, "") {
+		t.Errorf("many.test: %v, %v", got, err)
+	}
+}
+
+// dial connects to a server.
+func dial(t *testing.T, address string) transport.Link {
+	t.Helper()
+	link, err := tcp.Dial(t.Context(), "tcp", address, tcp.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return link
+}
+
+// same reports whether an answer has these addresses, in any order, or this error.
+func same(got []netip.Addr, err error, want []string, why string) bool {
+	var texts []string
+	for _, a := range got {
+		texts = append(texts, a.String())
+	}
+	slices.Sort(texts) // a server changes their order
+	if err != nil || why != "" {
+		return err != nil && err.Error() == why && len(got) == 0
+	}
+	return slices.Equal(texts, want)
+}
+
+// serve starts a server on one port of UDP and TCP until the test ends, and returns the port.
+func serve(t *testing.T, known map[string][]netip.Addr) string {
+	t.Helper()
+	var datagrams *udp.Link
+	var streams *tcp.Server
+	for range 20 { // the port that is free in UDP may not be in TCP
+		var err error
+		if datagrams, err = udp.Open("udp4", "127.0.0.1:0", udp.Config{MaxFrame: MaxFrame}); err != nil {
+			t.Fatal(err)
+		}
+		if streams, err = tcp.Serve("tcp4", datagrams.LocalAddr().String(), tcp.ServeConfig{}); err == nil {
+			break
+		}
+		datagrams.Close()
+	}
+	if streams == nil {
+		t.Fatal("no port is free in UDP and TCP")
+	}
 	ctx, stop := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Serve(ctx, link, map[string]netip.Addr{"one.test": netip.MustParseAddr("192.0.2.1")})
-	}()
-	_, port, _ := strings.Cut(link.LocalAddr().String(), ":")
-	for _, c := range []struct{ host, kind, want string }{
-		{"one.test", "A", "ANSWER SECTION:\none.test.\t\t0\tIN\tA\t192.0.2.1\n"},
-		{"none.test", "A", "status: NXDOMAIN"},
-		{"one.test", "MX", "status: NOTIMP"},
+	ended := make(chan error, 2)
+	go func() { ended <- Serve(ctx, datagrams, known) }()
+	go func() { ended <- ServeTCP(ctx, streams, known) }()
+	t.Cleanup(func() {
+		stop()
+		<-ended
+		<-ended
+	})
+	_, port, _ := strings.Cut(datagrams.LocalAddr().String(), ":")
+	return port
+}
+
+// TestDig has dig ask our server over UDP and TCP, and over TCP since the answer over UDP was cut.
+func TestDig(t *testing.T) {
+	path := daemon.Path(t, "dig")
+	long := strings.Repeat("long.", 8) + "test"
+	known := map[string][]netip.Addr{"one.test": {netip.MustParseAddr("192.0.2.1")}}
+	for i := range 12 {
+		known[long] = append(known[long], netip.AddrFrom4([4]byte{192, 0, 2, byte(100 + i)}))
+	}
+	port := serve(t, known)
+	const one = "ANSWER SECTION:\none.test.\t\t0\tIN\tA\t192.0.2.1\n"
+	for _, c := range []struct{ how, host, kind, want, over string }{
+		{"+notcp", "one.test", "A", one, "(UDP)"},
+		{"+notcp", "none.test", "A", "status: NXDOMAIN", "(UDP)"},
+		{"+notcp", "one.test", "MX", "status: NOTIMP", "(UDP)"},
+		{"+tcp", "one.test", "A", one, "(TCP)"},
+		{"+tcp", "none.test", "A", "status: NXDOMAIN", "(TCP)"},
+		{"+notcp", long, "A", "ANSWER: 12,", "Truncated, retrying in TCP mode"},
+		{"+ignore", long, "A", "flags: qr aa tc rd;", "(UDP)"},
 	} {
-		said, err := daemon.Run(t, path, "@127.0.0.1", "-p", port, "+tries=10", "+time=5", c.host, c.kind)
-		if err != nil || !strings.Contains(said, c.want) || strings.Contains(said, "WARNING: Message parser") {
-			t.Errorf("dig %s %s: %v\n%s", c.host, c.kind, err, said)
+		said, err := daemon.Run(t, path, "@127.0.0.1", "-p", port, "+tries=10", "+time=5", c.how, c.host, c.kind)
+		if err != nil || !strings.Contains(said, c.want) || !strings.Contains(said, c.over) ||
+			strings.Contains(said, "WARNING: Message parser") {
+			t.Errorf("dig %s %s %s: %v\n%s", c.how, c.host, c.kind, err, said)
 		}
 	}
-	stop()
-	<-ended
 }

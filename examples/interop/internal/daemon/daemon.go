@@ -121,12 +121,17 @@ func Port(t testing.TB) string {
 
 // Bound reports as an error that nobody has bound a port of 127.0.0.1 yet, in UDP or TCP. It does not try the
 // port, or the program could not bind it at that moment, or would serve us.
-func Bound(port string) error {
+func Bound(port string) error { return bound(port, "/proc/net/udp", "/proc/net/tcp") }
+
+// Listens is [Bound] for TCP alone.
+func Listens(port string) error { return bound(port, "/proc/net/tcp") }
+
+func bound(port string, tables ...string) error {
 	n, err := strconv.Atoi(port)
 	if err != nil {
 		return err
 	}
-	for _, table := range []string{"/proc/net/udp", "/proc/net/tcp"} {
+	for _, table := range tables {
 		b, err := os.ReadFile(table)
 		if err != nil || bytes.Contains(b, fmt.Appendf(nil, ": 0100007F:%04X ", n)) {
 			return nil // where there is no such file, the client asks again
