@@ -22,7 +22,8 @@ const dialLimit = 10 * time.Second
 type linkText struct {
 	text, kind, address string
 	o                   *Params
-	most                int // peers of a server, unless the options say how many
+	most                int    // peers of a server, unless the options say how many
+	channel             string // whose link it is, of several channels; may be empty
 }
 
 func parseLink(text string) (l linkText, err error) {
@@ -32,8 +33,27 @@ func parseLink(text string) (l linkText, err error) {
 		head, options = text[:i], text[i:]
 	}
 	l.kind, l.address, _ = strings.Cut(strings.TrimSpace(head), ":")
-	l.o, err = ParseParams(options)
-	return l, err
+	if l.o, err = ParseParams(options); err != nil {
+		return l, err
+	}
+	if l.o.Has("channel") {
+		l.channel = l.o.Text("channel", 256)
+	}
+	return l, l.o.Err()
+}
+
+// joint is what a machine has one link for at most: a peer and one of several channels, or the only one.
+type joint struct {
+	peer    fsm.Peer
+	channel string
+}
+
+// joint is that of a link to a peer. Without the option `channel` it is of the channel with which peers come and go.
+func (m *Machine) joint(peer fsm.Peer, channel string) joint {
+	if channel == "" && len(m.info.Channels) > 0 {
+		channel = m.info.Channels[m.info.News].Name
+	}
+	return joint{peer, channel}
 }
 
 func (l linkText) unknown() error {
@@ -54,7 +74,9 @@ func (l linkText) unknown() error {
 //	own                    frames are carried by the program, in order and without loss: events Frame, and Deliver
 //	own:datagrams          the same, but the program promises nothing
 //
-// and those of RegisterLayer. A link of several peers gives them numbers from peer on. Options
+// and those of RegisterLayer. Of a protocol with several channels the option `channel` says whose link it is, as in
+// `udp:0.0.0.0:0>host:7001 {channel: "places"}`; a peer is there when it has one for each channel that loses
+// nothing. A link of several peers gives them numbers from peer on. Options
 // stand behind it in braces: see socketOptions.
 //
 // The error says so if the peer has a link already, or if there is no peer of this number.
@@ -75,7 +97,7 @@ func (m *Machine) Connect(peer fsm.Peer, link string) error {
 	if err != nil {
 		return m.stopped(err)
 	}
-	return m.join(peer, l)
+	return m.join(m.joint(peer, t.channel), l)
 }
 
 // known refuses peers that the specification does not have, before anything is done for them.
@@ -91,18 +113,22 @@ func (m *Machine) known(peer fsm.Peer) error {
 }
 
 // join gives the driver a link and waits until it has taken it.
-func (m *Machine) join(peer fsm.Peer, l transport.Link) error {
+func (m *Machine) join(at joint, l transport.Link) error {
 	m.joining.Lock()
 	defer m.joining.Unlock()
-	return m.joinLocked(peer, l)
+	return m.joinLocked(at, l)
 }
 
-func (m *Machine) joinLocked(peer fsm.Peer, l transport.Link) error {
+func (m *Machine) joinLocked(at joint, l transport.Link) (err error) {
 	m.mu.Lock()
-	before := m.links[peer]
-	m.links[peer], m.verdict = l, nil
+	before := m.links[at]
+	m.links[at], m.verdict = l, nil
 	m.mu.Unlock()
-	err := m.d.Attach(peer, l)
+	if at.channel == "" {
+		err = m.d.Attach(at.peer, l)
+	} else {
+		err = m.d.AttachOn(at.peer, at.channel, l)
+	}
 	if err == nil { // what the driver says of the link, it says before it answers this
 		err = m.stopped(m.d.Read(m.life, func(fsm.Commander) {}))
 	}
@@ -112,7 +138,7 @@ func (m *Machine) joinLocked(peer fsm.Peer, l transport.Link) error {
 		err = m.verdict
 	}
 	if err != nil {
-		m.links[peer] = before
+		m.links[at] = before
 	}
 	return err
 }
@@ -124,15 +150,21 @@ func (m *Machine) address(peer fsm.Peer) string {
 	if m.own[peer] != nil {
 		return ""
 	}
-	for first, l := range m.links {
-		if l == nil || peer < first || peer >= first+fsm.Peer(max(l.Properties().Peers, 1)) {
+	news := m.joint(peer, "").channel
+	for at, l := range m.links {
+		if l == nil || at.channel != news || !at.reaches(peer, l) {
 			continue
 		}
-		if a := l.RemoteAddr(int(peer - first)); a != nil {
+		if a := l.RemoteAddr(int(peer - at.peer)); a != nil {
 			return a.String()
 		}
 	}
 	return ""
+}
+
+// reaches reports whether a link leads to a peer.
+func (at joint) reaches(peer fsm.Peer, l transport.Link) bool {
+	return peer >= at.peer && peer < at.peer+fsm.Peer(max(l.Properties().Peers, 1))
 }
 
 // dial opens the link.
@@ -246,20 +278,22 @@ func (m *Machine) Disconnect(peer fsm.Peer) error {
 func (m *Machine) linked(peer fsm.Peer) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for first, l := range m.links {
-		if l != nil && peer >= first && peer < first+fsm.Peer(max(l.Properties().Peers, 1)) {
+	for at, l := range m.links {
+		if l != nil && at.reaches(peer, l) {
 			return true
 		}
 	}
 	return false
 }
 
-// unlink forgets the link to a peer, unless it has others.
+// unlink forgets the links to a peer, unless they have others.
 func (m *Machine) unlink(peer fsm.Peer) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if l := m.links[peer]; l != nil && l.Properties().Peers == 0 {
-		delete(m.links, peer)
+	for at, l := range m.links {
+		if at.peer == peer && l != nil && l.Properties().Peers == 0 {
+			delete(m.links, at)
+		}
 	}
 }
 
@@ -270,6 +304,10 @@ const ownQueue = 1 << 20
 func (m *Machine) connectOwn(peer fsm.Peer, t linkText) error {
 	if err := t.o.End(); err != nil {
 		return err
+	}
+	if len(m.info.Channels) > 0 {
+		return fmt.Errorf("%s has several channels, and a frame that the program carries does not say which is its: "+
+			"give each a link of the library, with the option channel", m.info.Protocol)
 	}
 	inside, outside := mem.Pair(mem.Config{Queue: ownQueue})
 	var l transport.Link = inside
@@ -286,7 +324,7 @@ func (m *Machine) connectOwn(peer fsm.Peer, t linkText) error {
 	before := m.own[peer]
 	m.own[peer] = outside
 	m.mu.Unlock()
-	err := m.joinLocked(peer, l)
+	err := m.joinLocked(m.joint(peer, ""), l)
 	if err != nil {
 		outside.Abort()
 		m.mu.Lock()

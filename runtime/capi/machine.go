@@ -47,7 +47,7 @@ type Machine struct {
 	mu      sync.Mutex
 	verdict error                       // why the driver refused the link that is joining
 	own     map[fsm.Peer]transport.Link // other ends of own links
-	links   map[fsm.Peer]transport.Link // by the number of their first peer: for addresses
+	links   map[joint]transport.Link    // by the number of their first peer: for addresses
 }
 
 // Open makes a machine by its registered name and runs it. params are those of its New, and of the
@@ -75,7 +75,7 @@ func open(ctx context.Context, name, params string, q *queue, as fsm.Peer) (*Mac
 		return nil, err
 	}
 	m := &Machine{q: q, as: as, among: ctx, ended: make(chan struct{}),
-		own: map[fsm.Peer]transport.Link{}, links: map[fsm.Peer]transport.Link{}}
+		own: map[fsm.Peer]transport.Link{}, links: map[joint]transport.Link{}}
 	m.ownHandshake = p.Has(".handshake")
 	o := m.options()
 	for name, at := range map[string]*time.Duration{".idle": &o.IdleLimit, ".handshake": &o.HandshakeLimit} {
@@ -101,7 +101,7 @@ func open(ctx context.Context, name, params string, q *queue, as fsm.Peer) (*Mac
 	m.info = r.Info()
 	m.r, m.d = r, driver.New(r, o)
 	if link != nil {
-		m.links[0] = link
+		m.links[m.joint(0, "")] = link
 		if err := m.d.Attach(0, link); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}

@@ -130,6 +130,10 @@ int64_t parley_open(const char *name, const char *params, parley_error *err);
  * bring its victim answers without bound. What is held back is lost, as
  * datagrams are, and a PARLEY_EVENT_REFUSED says so. docs/C.md has the options
  * of tls: and dtls:.
+ * Of a protocol with several channels {channel: "places"} says whose link it is,
+ * here and for parley_listen; without it, it is that of the channel with which
+ * peers come and go. A peer is there when it has a link for each channel that
+ * loses nothing. `own`, parley_serve and parley_open_server take none of these.
  * A link that promises less than the protocol was checked for is refused, and
  * so is a second one to a peer that has one, and a peer that the protocol has not.
  */

@@ -1,6 +1,7 @@
 package capi
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -185,7 +186,7 @@ func listen(link string, most int, m *Machine) (*acceptor, error) {
 	}
 	var opening transport.Opening
 	if t.o.Has("opening") && t.o.Bool("opening") {
-		opening = transport.Opening{Size: m.r.FrameSize, Max: m.info.MaxFrame}
+		opening = m.opening(t.channel)
 	}
 	if err := t.tried(wrap, true); err != nil {
 		return nil, err
@@ -195,6 +196,22 @@ func listen(link string, most int, m *Machine) (*acceptor, error) {
 		return nil, err
 	}
 	return &acceptor{ln: ln, wrap: wrap, text: t, opening: opening}, nil
+}
+
+// opening is what has to come first over a link.
+func (m *Machine) opening(channel string) transport.Opening {
+	first := transport.Opening{Size: m.r.FrameSize, Max: m.info.MaxFrame}
+	several, ok := m.r.(fsm.Channeled)
+	if !ok {
+		return first
+	}
+	for k, c := range m.info.Channels {
+		if c.Name == m.joint(0, channel).channel {
+			first.Size = func(b []byte) (int, error) { return several.FrameSizeOn(k, b) }
+			first.Max = cmp.Or(c.MaxFrame, first.Max)
+		}
+	}
+	return first
 }
 
 // tried refuses options that are wrong before a connection is made.
@@ -297,6 +314,11 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 	if last < first {
 		return fmt.Errorf("from peer %d to peer %d: there is none", first, last)
 	}
+	if first < last {
+		if err := m.alone(); err != nil {
+			return err
+		}
+	}
 	n := int(last-first) + 1
 	a, err := listen(link, n, m)
 	if err != nil {
@@ -317,7 +339,7 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 			l.Abort()
 			return
 		}
-		if err := m.join(peer, hold(m, l, func() { free.free(peer) }, found)); err != nil {
+		if err := m.join(m.joint(peer, a.text.channel), hold(m, l, func() { free.free(peer) }, found)); err != nil {
 			m.put(Event{Kind: Refused, Peer: peer, Text: err.Error()})
 		}
 	}, func(err error) { m.put(Event{Kind: Refused, Peer: first, Text: err.Error()}) })
@@ -362,6 +384,15 @@ func source(ctx context.Context, link string, most int, trial *Machine) (arrival
 	return gather(ctx, t, most, valid(trial.r))
 }
 
+// alone refuses a protocol with several channels for a server of many peers.
+func (m *Machine) alone() error {
+	if len(m.info.Channels) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s has several channels, and nothing says which of many connections are those of one peer: "+
+		"connect each peer by itself, or use a driver.Host in Go", m.info.Protocol)
+}
+
 // OpenServer makes a server for at most most connections at a time to a TCP address, or so many peers
 // of a UDP address, and of what is around them, and returns the address with its port. A peer of a
 // link of datagrams that has been silent for its limit is lost.
@@ -376,6 +407,9 @@ func OpenServer(name, params string, most int, link string) (*Server, string, er
 	q.stop = s.fail
 	trial, err := open(s.life, name, params, q, 0) // what is wrong with the parameters is found now
 	if err != nil {
+		return nil, "", err
+	}
+	if err := trial.alone(); err != nil {
 		return nil, "", err
 	}
 	if len(trial.links) > 0 {
@@ -404,7 +438,7 @@ func (s *Server) take(l transport.Link) {
 	if err == nil {
 		m.lost = m.d.Stop
 		err = m.d.Attach(0, hold(m, l, m.d.Stop, nil)) // the machine may close its link itself
-		m.links[0] = l
+		m.links[joint{}] = l
 	} else {
 		l.Abort()
 	}
