@@ -20,6 +20,17 @@ import (
 // are in the report.
 func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
 	o.KeepGoing = true
+	return s.judged(ctx, o, base)
+}
+
+// First is Run for who only asks whether the check passes: the search of a check that expects nothing ends at the
+// first violation. Then the report has no more than that.
+func (s *System) First(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
+	o.KeepGoing = len(s.Check.Expect) > 0
+	return s.judged(ctx, o, base)
+}
+
+func (s *System) judged(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
 	if o.Checks == 0 {
 		o.Checks = s.Checks
 	}

@@ -1,0 +1,178 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/proptest/mutate"
+)
+
+func init() { commands = append(commands, mutateCommand) }
+
+const mutateLong = `Mutate asks how much the checks of a specification see. It makes small mistakes, one at a time: a message that is not sent, a report
+that is dropped, an assignment that is forgotten, another target, a condition that is weaker or stronger. With each it runs all checks.
+
+A mistake that some check notices is killed. Of one that survives it is asked whether the machines do anything else at all in the checks.
+If not, no claim over these checks could kill it, and it counts for nothing. If they do, the report says where: a claim about
+that is missing. State a rule of the protocol there; do not repeat the transition.
+
+The score is the share of those killed. Operators that change targets, numbers and receivers are reported apart: do not look at their
+survivors while you write claims, and they tell whether the claims say more than the lines that they were written for.
+
+Exit code 0: the score is at least what --least says. 1: it is less. 2: a file cannot be read, wrong flags, or the checks do not pass as they are.
+3: the time was up.`
+
+type mutateFlags struct {
+	asJSON, all bool
+	timeout     time.Duration
+	least       float64
+	operators   []string
+	o           mutate.Options
+}
+
+func mutateCommand() *cobra.Command {
+	var o mutateFlags
+	c := &cobra.Command{
+		Use:   "mutate SPEC",
+		Short: "Make small mistakes in a specification and see which its checks notice",
+		Long:  mutateLong,
+		Args:  cli.Args(false, "a specification"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			file, err := cli.SpecFile(args[0])
+			if err != nil {
+				return err
+			}
+			if o.o.Sample < 0 || o.least < 0 || o.least > 100 {
+				return errors.New("--sample is a number of mutants, and --least a percentage from 0 to 100")
+			}
+			for _, name := range o.operators {
+				if !slices.Contains(mutate.Operators, mutate.Operator(name)) {
+					return fmt.Errorf("--operator %s: there is no such operator; there are %s", name, operatorNames())
+				}
+				o.o.Operators = append(o.o.Operators, mutate.Operator(name))
+			}
+			ctx, stop := interruptible(cmd, terminal(cmd.ErrOrStderr()))
+			defer stop()
+			return runMutate(ctx, cmd, file, &o)
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&o.operators, "operator", nil, "make only mistakes of this `kind` (may be repeated): "+
+		operatorNames())
+	f.IntVar(&o.o.Sample, "sample", 0, "run this `number` of mutants, drawn with --seed (default: all)")
+	f.Uint64Var(&o.o.Seed, "seed", 1, "draw the sample with this `number`")
+	f.Float64Var(&o.least, "least", 0, "exit with 1 if the score is less than this `percentage`")
+	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0, "leave a mutant undecided that needs more than this "+
+		"`number` of configurations in a check (default: four times what the check has, and 50000 more)")
+	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "stop after this `time`")
+	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core)")
+	f.BoolVar(&o.all, "all", false, "list those that were killed, too, with what killed them")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return c
+}
+
+func operatorNames() string {
+	var names []string
+	for _, op := range mutate.Operators {
+		names = append(names, string(op))
+	}
+	return diag.And(names)
+}
+
+func runMutate(ctx context.Context, cmd *cobra.Command, file string, o *mutateFlags) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeUp)
+	defer cancel()
+	r, err := mutate.Run(ctx, file, o.o)
+	var wrong *mutate.Errors
+	switch {
+	case errors.As(err, &wrong):
+		return errors.Join(cli.Rejected(wrong.List),
+			wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
+	case err != nil:
+		return err
+	}
+	if o.asJSON {
+		b, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n", b)
+	} else {
+		mutateText(cmd.OutOrStdout(), r, o.all)
+	}
+	switch {
+	case 100*r.Score(false) < o.least:
+		return cli.Findings()
+	case r.Unrun != "":
+		return cli.Partial()
+	}
+	return nil
+}
+
+func mutateText(w io.Writer, r *mutate.Report, all bool) {
+	fmt.Fprintf(w, "%s: %s", r.Spec, diag.Counted(r.All, "mutant"))
+	if len(r.Mutants) < r.All {
+		fmt.Fprintf(w, ", %d drawn", len(r.Mutants))
+	}
+	fmt.Fprintf(w, ", %s\n", diag.Counted(r.Checks, "check"))
+	for _, held := range []bool{false, true} {
+		killed, survived := r.Count(mutate.Killed, held), r.Count(mutate.Survived, held)
+		words := ""
+		if held {
+			words = "of operators held back: "
+		}
+		fmt.Fprintf(w, "  %s%d killed, %d survived: %.0f %%", words, killed, survived, 100*r.Score(held))
+		for _, x := range []struct {
+			result mutate.Result
+			words  string
+		}{{mutate.Same, "do the same in every check"}, {mutate.Undecided, "undecided"}, {mutate.NotRun, "not run"}} {
+			if n := r.Count(x.result, held); n > 0 {
+				fmt.Fprintf(w, "; %d %s", n, x.words)
+			}
+		}
+		fmt.Fprintln(w)
+	}
+	for _, held := range []bool{false, true} {
+		for _, result := range []mutate.Result{mutate.Survived, mutate.Undecided, mutate.Same, mutate.Killed} {
+			if all || result == mutate.Survived || result == mutate.Undecided {
+				list(w, r, result, held)
+			}
+		}
+	}
+	if r.Unrun != "" {
+		fmt.Fprintf(w, "%s before all were run (--timeout gives more, --sample asks for less)\n", r.Unrun)
+	}
+}
+
+func list(w io.Writer, r *mutate.Report, result mutate.Result, held bool) {
+	if r.Count(result, held) == 0 {
+		return
+	}
+	title := strings.ReplaceAll(string(result), "-", " ")
+	if held {
+		title += ", of operators held back"
+	}
+	fmt.Fprintf(w, "%s:\n", title)
+	for _, m := range r.Mutants {
+		if m.Result != result || slices.Contains(mutate.HeldBack, m.Operator) != held {
+			continue
+		}
+		fmt.Fprintf(w, "  %s: %s: %s (%s)\n", m.Where, m.Role, m.Words, m.Operator)
+		if m.Differs != "" {
+			fmt.Fprintf(w, "    different in %s\n", m.Differs)
+		}
+		if m.Claim != "" {
+			fmt.Fprintf(w, "    by check %s: %s\n", m.Check, m.Claim)
+		}
+	}
+}

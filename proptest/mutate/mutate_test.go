@@ -1,0 +1,208 @@
+package mutate
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/model"
+)
+
+// A shop whose checks say what the seller is told, and nothing about what the buyer is told.
+const shop = `protocol: shop
+parties: 2
+messages: {ASK: {fields: {n: 0..3}}, SOLD: {}, NO: {}}
+roles:
+  buyer:
+    vars: {asked: 0..3, tries: 0..2}
+    commands: {ask: {fields: {n: 1..3}}}
+    reports: {got: }
+    initial: idle
+    states:
+      idle: {ask: {when: tries < 2, set: {asked: n, tries: tries + 1}, send: "ASK{n}", goto: waiting}}
+      waiting: {SOLD: {report: got, goto: done}, NO: {goto: idle}}
+      done: {final: true}
+  seller:
+    vars: {left: {type: 0..3, init: 2}}
+    reports: {sold: {fields: {n: 0..3}}}
+    initial: open
+    states:
+      open:
+        ASK:
+          - {when: n <= left && n > 0, set: {left: left - n}, report: "sold{n}", send: SOLD}
+          - {send: NO}
+checks:
+  one:
+    instances: {b: buyer, s: seller}
+    quiet: b.done || b.idle
+    claims:
+      stock: {always: "!reported(s.sold) || s.left + last(s.sold.n) == 2"}
+      as-asked: {always: b.done => reported(s.sold) && last(s.sold.n) == b.asked}
+      sells: {sometimes: b.done && s.left == 0}
+`
+
+func write(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "spec.yaml")
+	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+func short(m *Mutant) string {
+	words, _, _ := strings.Cut(m.Words, ": ")
+	return fmt.Sprintf("%s %s %s", m.Operator, words, m.Result)
+}
+
+// TestShop: what the claims speak of is killed, what they are silent about survives, and a mistake that changes
+// nothing in the check is the same.
+func TestShop(t *testing.T) {
+	r, err := Run(t.Context(), write(t, shop), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := map[string]Result{}
+	for _, m := range r.Mutants {
+		results[fmt.Sprint(m.Operator, " ", m.Words)] = m.Result
+		if (m.Result == Killed) != (m.Claim != "") || (m.Result == Survived) != (m.Differs != "") {
+			t.Errorf("%+v", m)
+		}
+	}
+	for mutant, want := range map[string]Result{
+		"drop-report open ASK: without report: sold{n}":                 Killed,
+		"drop-report waiting SOLD: without report: got":                 Survived,
+		"drop-send open ASK: without send: NO":                          Killed,
+		"drop-set open ASK: without set: {left: left - n}":              Killed,
+		"drop-set idle ask: without set: {asked: n}":                    Killed,
+		"drop-set idle ask: without set: {tries: tries + 1}":            Survived,
+		"weak-guard n <= left instead of n <= left && n > 0":            Same, // none is not asked for
+		"weak-guard n > 0 instead of n <= left && n > 0":                Killed,
+		"compare n < left instead of n <= left":                         Killed,
+		"no-goto waiting NO: does not go to idle":                       Killed,
+		"drop-branch waiting NO: the branch is missing":                 Killed,
+		"weak-guard idle ask: is not conditional on tries < 2":          Same, // else it is a fault
+		"off-by-one left instead of left - n":                           Killed,
+		"other-goto waiting SOLD: goes to waiting instead of done":      Killed,
+		"ignore waiting NO: is ignored":                                 Killed,
+		"compare tries <= 2 instead of tries < 2":                       Same,
+		"drop-send idle ask: without send: ASK{n}":                      Killed,
+		"weak-guard open ASK: is not conditional on n <= left && n > 0": Killed,
+	} {
+		if got, ok := results[mutant]; got != want {
+			t.Errorf("%s: %q, %t; it should be %s", mutant, got, ok, want)
+		}
+	}
+	if t.Failed() {
+		for name, result := range results {
+			t.Log(result, name)
+		}
+	}
+	again, err := Run(t.Context(), write(t, shop), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range r.Mutants {
+		if a, b := short(r.Mutants[i]), short(again.Mutants[i]); a != b {
+			t.Errorf("%s, and again %s", a, b)
+		}
+	}
+}
+
+// TestPlaces: every mutant of shipped specifications finds its place in the model of every check, and what is undone
+// is as it was.
+func TestPlaces(t *testing.T) {
+	used := map[Operator]bool{}
+	for _, name := range []string{"confirm", "negotiation", "lockstep", "library/mqtt"} {
+		r := &runner{}
+		if err := r.compile("../../specs/" + name + "/spec.yaml"); err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range all(r.base) {
+			used[m.Operator] = true
+			for _, p := range r.models() {
+				k := slices.IndexFunc(p.Roles, func(role *model.Machine) bool { return role.Name == m.Role })
+				before := dump(p.Roles[k])
+				undo := keep(p.Roles[k])
+				if !m.change(p.Roles[k]) {
+					t.Errorf("%s: %s: %s: it has no place in a check", name, m.Where, m.Words)
+				}
+				undo()
+				if p == r.base && dump(p.Roles[k]) != before {
+					t.Fatalf("%s: %s: %s: it is not undone", name, m.Where, m.Words)
+				}
+			}
+		}
+	}
+	for _, op := range Operators {
+		if !used[op] {
+			t.Errorf("no mutant has the operator %s", op)
+		}
+	}
+}
+
+// dump is a machine as text, with everything that mutants change.
+func dump(m *model.Machine) string {
+	var b strings.Builder
+	for _, st := range m.States {
+		fmt.Fprintln(&b, st.Name, model.StmtsString(st.Entry))
+		for _, h := range st.Handlers {
+			if h == nil {
+				continue
+			}
+			fmt.Fprintln(&b, h.Event.Name, h.Mode)
+			for _, t := range h.Branches {
+				fmt.Fprintln(&b, t.ID, t.Name, t.Mode, t.When == nil, model.StmtsString(t.Body), t.To != nil)
+				if t.When != nil {
+					fmt.Fprintln(&b, model.ExprString(t.When))
+				}
+				if t.To != nil {
+					fmt.Fprintln(&b, t.To.Name)
+				}
+			}
+		}
+	}
+	return b.String()
+}
+
+// TestRefusals: what cannot be judged is an error with a reason.
+func TestRefusals(t *testing.T) {
+	for text, want := range map[string]string{
+		strings.Replace(shop, "b.done || b.idle", "b.done", 1):                        "does not pass as it is",
+		shop[:strings.Index(shop, "checks:")]:                                         "has no checks",
+		strings.Replace(shop, "initial: open", "initial: shut", 1):                    "has errors",
+		strings.Replace(shop, "      done: {final: true}", "      done: {NO: {}}", 1): "over all checks together",
+	} {
+		if _, err := Run(t.Context(), write(t, text), Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v: it should say: %s", err, want)
+		}
+	}
+}
+
+// TestSample: a sample is some of all, and the same each time.
+func TestSample(t *testing.T) {
+	file := write(t, shop)
+	var lists [2]string
+	for i := range lists {
+		r, err := Run(t.Context(), file, Options{Sample: 7, Seed: 3})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(r.Mutants) != 7 || r.All <= 7 {
+			t.Fatal(len(r.Mutants), r.All)
+		}
+		for _, m := range r.Mutants {
+			lists[i] += short(m) + "\n"
+		}
+	}
+	if lists[0] != lists[1] {
+		t.Errorf("%s\n%s", lists[0], lists[1])
+	}
+	if _, list := compile.Load(file, compile.Options{}); list.HasErrors() {
+		t.Error(list)
+	}
+}
