@@ -12,7 +12,8 @@ var declarationCodes = []Info{
 		Text: "A role has three sets of names: events (messages, commands, timers, start, up, lost), values " +
 			"(params, vars, timers, parts, states) and " +
 			"reports. Within each all names differ. A field of an event may have the name of a value of a role that " +
-			"handles the event, but for `self`: then `msg.value` is the field, and `value` that of the role.",
+			"handles the event, but for `self` and `parties`: then `msg.value` is the field, and `value` that of the " +
+			"role.",
 		Example: "roles:\n  peer:\n    vars: {idle: bool}\n"},
 	{Code: "FSM041", Title: "not a type",
 		Text:    "The type is incomplete, empty or contradicts itself.",

@@ -348,6 +348,7 @@ type Var struct {
 	Locals    int  // slots of the frame of locals that Init needs
 	Kept      bool // survives a restart after a crash
 	Self      bool // the parameter self, which checks and parents give: the number of the instance
+	Parties   bool // the parameter parties, which they give, too: how many instances take part
 	// Ghost says that a check has added the variable, for its claims alone.
 	Ghost  Ghost
 	Offset int // first slot in the machine's value

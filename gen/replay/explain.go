@@ -127,6 +127,16 @@ func paramTuples(m *model.Machine, side int) ([][][]int64, error) {
 			}
 			continue
 		}
+		if p.Parties { // how many there are is not in a recording
+			var next [][][]int64
+			for _, tuple := range all {
+				for n := p.Type.Lo; n <= p.Type.Hi; n++ {
+					next = append(next, append(slices.Clone(tuple), []int64{n}))
+				}
+			}
+			all = next
+			continue
+		}
 		one := &model.Event{Name: p.Name, Span: p.Span, Fields: []*model.Field{{Name: p.Name, Type: p.Type}}}
 		values, err := interp.Domains(one, 16)
 		if err != nil {

@@ -133,7 +133,7 @@ func (r *checker) instances(c *model.Check, n *ast.Node) *parties {
 			continue
 		}
 		before := r.Len()
-		r.instance(in, m)
+		r.instance(in, m, len(all))
 		broken[m.entry.Key] = r.Len() > before
 		if in.Names == nil {
 			continue
@@ -176,8 +176,8 @@ func (p *parties) scope(t *types.Table) *expr.Resolver {
 		Ghosts: p.ghosts, Written: 1})
 }
 
-// instance resolves the role and the arguments of one instance.
-func (r *checker) instance(in *convert.Instance, m member) {
+// instance resolves the role and the arguments of one instance of so many.
+func (r *checker) instance(in *convert.Instance, m member, parties int) {
 	x, err := syntax.ParseInstance(m.entry.Value.Text, m.entry.Value.Part)
 	if err != nil {
 		r.SyntaxError(err)
@@ -195,12 +195,12 @@ func (r *checker) instance(in *convert.Instance, m member) {
 		s.Bind(convert.Binding{Name: m.text.Var, Value: m.index, At: m.text.VarPos})
 	}
 	in.Model.Role = ro.Machine
-	in.Model.Args = r.instanceArgs(x, ro, s, in.Model.Index)
+	in.Model.Args = r.instanceArgs(x, ro, s, in.Model.Index, parties)
 	in.Names = ro.Names
 }
 
 func (r *checker) instanceArgs(x *syntax.Instance, ro *machine.Role, s *expr.Resolver,
-	number int) []model.Expr {
+	number, parties int) []model.Expr {
 	args := make([]model.Expr, len(ro.Machine.Params))
 	var names []string
 	seen := map[string]bool{}
@@ -208,6 +208,11 @@ func (r *checker) instanceArgs(x *syntax.Instance, ro *machine.Role, s *expr.Res
 		if v == ro.Self { // given by itself
 			args[i] = s.Literal(v.Type, int64(number), x.Span)
 			names, seen[convert.SelfName] = append(names, ""), true
+			continue
+		}
+		if v == ro.Parties {
+			args[i] = s.Literal(v.Type, int64(parties), x.Span)
+			names, seen[convert.PartiesName] = append(names, ""), true
 			continue
 		}
 		names = append(names, v.Name)

@@ -20,8 +20,9 @@ type Names struct {
 	Params  map[*model.Var]bool
 	Parts   map[*model.Part]*Names // of the machines that the parts run
 	Self    *model.Var             // the number of the instance; nil if another value has the name self
+	Parties *model.Var             // how many instances take part; nil if another value has the name parties
 	laidOut bool                   // all that the role does is resolved
-	hiding  []func()               // reports of what hides self, for the case that the role uses it
+	hiding  []func()               // reports of what hides these two, for the case that the role uses them
 }
 
 // NewNames returns the names of a machine, still empty.
@@ -30,65 +31,96 @@ func NewNames(t *types.Table, m *model.Machine) *Names {
 		Params: map[*model.Var]bool{}, Parts: map[*model.Part]*Names{}}
 }
 
-// SelfName is the name of a machine's own number. A role that uses it has a parameter of this
-// name, which the author does not write. Checks and the machine around a part give it.
-const SelfName = "self"
+// SelfName is the name of a machine's own number, PartiesName that of how many instances take part. A role that
+// uses one of them has a parameter of this name, which the author does not write. Checks and the machine around
+// a part give it.
+const (
+	SelfName    = "self"
+	PartiesName = "parties"
+)
 
-// DeclareSelf prepares the parameter self, unless the role declares another value of that name.
-func (ro *Names) DeclareSelf(node *ast.Node) {
+// DeclareGiven prepares the parameters self and parties, unless the role declares another value of that name.
+func (ro *Names) DeclareGiven(node *ast.Node) {
+	ro.Self = ro.given(node, &model.Var{Name: SelfName, Doc: "the number of this instance", Self: true,
+		Type: ro.Basic("instance", ro.Machine.Span)})
+	ro.Parties = ro.given(node, &model.Var{Name: PartiesName, Doc: "how many instances take part", Parties: true,
+		Type: types.Int(1, ro.MaxInstance+1)})
+}
+
+// given returns a parameter that the author does not write, or nil if the role declares its name.
+func (ro *Names) given(node *ast.Node, v *model.Var) *model.Var {
 	for _, section := range []string{"params", "vars", "timers", "parts", "states"} {
-		if node.Get(section).Get(SelfName) != nil {
-			return
+		if node.Get(section).Get(v.Name) != nil {
+			return nil
 		}
 	}
-	ro.Self = &model.Var{
-		Name: SelfName, Doc: "the number of this instance",
-		Type: ro.Basic("instance", ro.Machine.Span), Self: true, Span: ro.Machine.Span,
-	}
-	ro.Params[ro.Self] = true
+	v.Span = ro.Machine.Span
+	ro.Params[v] = true
+	return v
 }
 
-// UseSelf returns the parameter self, or nil if another value has that name. From then on the role
-// has the parameter.
-func (ro *Names) UseSelf() *model.Var {
-	if ro.Self != nil {
-		ro.Values[SelfName] = ro.Self
-		ro.Use(ro.Self.Span)
+// Given returns the parameter with one of these names; nil if it is another name, or that of another value.
+func (ro *Names) Given(name string) *model.Var {
+	switch name {
+	case SelfName:
+		return ro.Self
+	case PartiesName:
+		return ro.Parties
 	}
-	return ro.Self
+	return nil
 }
 
-// usesSelf reports whether the role has used self so far.
-func (ro *Names) usesSelf() bool { return ro.Self != nil && ro.Values[SelfName] == ro.Self }
+// UseGiven returns what Given does. From then on the role has the parameter.
+func (ro *Names) UseGiven(name string) *model.Var {
+	v := ro.Given(name)
+	if v != nil {
+		ro.Values[name] = v
+		ro.Use(v.Span)
+	}
+	return v
+}
+
+// uses reports whether the role has used a parameter of its own name so far.
+func (ro *Names) uses(v *model.Var) bool { return v != nil && ro.Values[v.Name] == v }
 
 // Has reports whether a name means a value of the role.
 func (ro *Names) Has(name string) bool {
-	return ro.Values[name] != nil || name == SelfName && ro.Self != nil && !ro.laidOut
+	return ro.Values[name] != nil || ro.Given(name) != nil && !ro.laidOut
 }
 
-// Lookup returns the value with a name, or nil. Asking for self uses it.
+// Lookup returns the value with a name, or nil. Asking for self or parties uses it.
 func (ro *Names) Lookup(name string) any {
-	if name == SelfName && ro.Has(name) && ro.Values[name] == nil {
-		ro.UseSelf()
+	if ro.Has(name) && ro.Values[name] == nil {
+		ro.UseGiven(name)
 	}
 	return ro.Values[name]
 }
 
-// HidesSelf calls report if name is self and the role uses its own number, before or later.
-func (ro *Names) HidesSelf(name string, report func(first diag.Span)) {
-	if name == SelfName && ro.Self != nil && !ro.usesSelf() {
-		ro.hiding = append(ro.hiding, func() { report(ro.Self.Span) })
+// HidesGiven calls report if name is self or parties and the role uses that parameter, before or later.
+func (ro *Names) HidesGiven(name string, report func(first diag.Span)) {
+	v := ro.Given(name)
+	switch {
+	case v == nil:
+	case ro.uses(v):
+		report(v.Span)
+	default:
+		ro.hiding = append(ro.hiding, func() {
+			if ro.uses(v) {
+				report(v.Span)
+			}
+		})
 	}
 }
 
-// SettleSelf must be called when all that the role does is resolved. If the role uses self, it
+// SettleGiven must be called when all that the role does is resolved. If the role uses self or parties, it
 // adds the parameter and reports what hides it.
-func (ro *Names) SettleSelf() {
+func (ro *Names) SettleGiven() {
 	ro.laidOut = true
-	if !ro.usesSelf() {
-		return
+	for _, v := range []*model.Var{ro.Parties, ro.Self} {
+		if ro.uses(v) {
+			ro.Machine.Params = append(ro.Machine.Params, v)
+		}
 	}
-	ro.Machine.Params = append(ro.Machine.Params, ro.Self)
 	for _, report := range ro.hiding {
 		report()
 	}

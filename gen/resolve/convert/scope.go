@@ -163,8 +163,8 @@ func (s *Scope) DeclareLocal(name string, t *model.Type, at diag.Span) *model.Lo
 	case s.Own != nil && !s.NoValues && s.Own.Values[name] != nil:
 		what, first := ValueKind(s.Own.Values[name])
 		s.NameTaken(at, name, what, first)
-	case s.Own != nil && !s.NoValues && name == SelfName:
-		s.Own.HidesSelf(name, func(first diag.Span) { s.NameTaken(at, name, "variable", first) })
+	case s.Own != nil && !s.NoValues && s.Own.Given(name) != nil:
+		s.Own.HidesGiven(name, func(first diag.Span) { s.NameTaken(at, name, "variable", first) })
 	case s.Instances[name] != nil:
 		s.NameTaken(at, name, "instance", s.Instances[name].Model.Span)
 	case s.Groups[name] != nil:
@@ -203,18 +203,19 @@ func (s *Scope) BoundTo(name string) *Binding {
 }
 
 // DeclareField declares the local of an event's field. If the event is handled, a field may have the name of a
-// value of the role, but for self; it is then hidden.
+// value of the role, but for self and parties; it is then hidden.
 func (s *Scope) DeclareField(f *model.Field, at diag.Span, handled bool) *model.Local {
 	l := &model.Local{Name: f.Name, Type: f.Type, Offset: s.frame, Event: handled}
 	if handled {
-		l.Hidden = s.Own.Values[f.Name] != nil
-		hides := func(first diag.Span) {
-			s.Errorf("FSM040", at, "the field %s of this event hides the number of the instance", diag.Quote(f.Name)).
+		l.Hidden = s.Own.Values[f.Name] != nil && s.Own.Given(f.Name) == nil
+		s.Own.HidesGiven(f.Name, func(first diag.Span) {
+			what := "the number of the instance"
+			if f.Name == PartiesName {
+				what = "the number of parties"
+			}
+			s.Errorf("FSM040", at, "the field %s of this event hides %s", diag.Quote(f.Name), what).
 				See(first, "the role").See(f.Span, "the field").With("rename the field")
-		}
-		if s.Own.HidesSelf(f.Name, hides); l.Hidden && f.Name == SelfName && s.Own.Self != nil {
-			hides(s.Own.Self.Span)
-		}
+		})
 	}
 	s.NoteLocal(l, f.Span, false)
 	s.Push([]*model.Local{l})

@@ -214,10 +214,11 @@ func (ro *Role) arguments(at diag.Span, n *ast.Node, child *Role,
 	args := make([]model.Expr, len(child.Machine.Params))
 	var names []string
 	for i, v := range child.Machine.Params {
-		if self := ro.Self; v == child.Self && self != nil {
-			ro.UseSelf()
-			args[i] = &model.VarRef{ExprBase: model.ExprBase{T: self.Type, Span: at}, Var: self}
-			continue
+		if v.Self || v.Parties {
+			if given := ro.UseGiven(v.Name); given != nil {
+				args[i] = &model.VarRef{ExprBase: model.ExprBase{T: given.Type, Span: at}, Var: given}
+				continue
+			}
 		}
 		names = append(names, v.Name)
 		e := n.Entry(v.Name)

@@ -203,7 +203,7 @@ func (ro *Role) basicEvents() {
 // layout gives each value its place in the machine. Only when all that the role does is resolved
 // is it known whether it has the parameter self.
 func (ro *Role) layout() {
-	ro.SettleSelf()
+	ro.SettleGiven()
 	ro.place()
 }
 

@@ -45,7 +45,7 @@ func (ro *Role) declareRoutines() {
 				what, first := convert.ValueKind(v)
 				ro.NameTaken(f.Span, f.Name, what, first)
 			}
-			ro.HidesSelf(f.Name, func(first diag.Span) {
+			ro.HidesGiven(f.Name, func(first diag.Span) {
 				ro.NameTaken(f.Span, f.Name, "variable", first)
 			})
 		}
@@ -152,7 +152,7 @@ func fixed(x model.Expr, t *model.Type) bool {
 	switch e := x.(type) {
 	case *model.LocalRef, *model.Sender:
 	case *model.VarRef:
-		if len(e.Path) > 0 || !e.Var.Self {
+		if len(e.Path) > 0 || !e.Var.Self && !e.Var.Parties {
 			return false
 		}
 	default:

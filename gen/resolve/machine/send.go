@@ -115,7 +115,7 @@ func (w *stmts) dest(n *ast.Node) (dest, bool) {
 // several resolves a set of instances as a destination. The machine itself is left out, for which
 // the role needs its own number.
 func (w *stmts) several(set model.Expr, at diag.Span) (dest, bool) {
-	self := w.ro.UseSelf()
+	self := w.ro.UseGiven(convert.SelfName)
 	if self == nil {
 		what, first := convert.ValueKind(w.ro.Values[convert.SelfName])
 		w.Errorf("FSM040", at, "what is sent to a set leaves out the machine itself, but here %s is a %s",

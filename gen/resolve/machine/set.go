@@ -75,7 +75,7 @@ func (r *Set) declareRole(e ast.Entry) *Role {
 	ro.declaring = true
 	r.Roles[e.Key.Text] = ro // before its parts, so that a role inside itself finds itself
 	ro.declareVars("params")
-	ro.DeclareSelf(ro.Node)
+	ro.DeclareGiven(ro.Node)
 	ro.declareVars("vars")
 	ro.declareTimers()
 	ro.declareStates()

@@ -49,6 +49,8 @@ var Builtins = map[string][2]string{
 		"there is one."},
 	"self": {"self", "The number of the machine's own instance, of type `instance`: its place in a " +
 		"check, a parameter of the constructor in a program."},
+	"parties": {"parties", "How many instances take part: in a check as many as it has, in a program a parameter of " +
+		"the constructor."},
 	"none": {"none", "The value of an optional that has none."},
 }
 

@@ -24,19 +24,23 @@ func (v ServerState) String() string { return fsm.Name(serverStateNames[:], int(
 // Server is the machine server. It is comparable: equal values have equal futures.
 type Server struct {
 	State   ServerState
+	Parties uint8    // how many instances take part
 	Self    fsm.Peer // the number of this instance
 	Taken   uint8
 	Session [3]ServerSessionPart
 }
 
 // NewServer makes a Server in its initial state. The error says which parameter is wrong.
-func NewServer(self fsm.Peer) (Server, error) {
-	m := Server{Self: self}
+func NewServer(parties uint8, self fsm.Peer) (Server, error) {
+	m := Server{Parties: parties, Self: self}
+	if parties < 1 || parties > 3 {
+		return m, errors.New("server: parameter parties is no 1..3")
+	}
 	if self < 0 || self > 2 {
 		return m, errors.New("server: parameter self is no instance")
 	}
 	for c := range fsm.Peer(3) {
-		m.Session[c] = newServerSessionPart(m.Self)
+		m.Session[c] = newServerSessionPart(m.Parties, m.Self)
 	}
 	return m, nil
 }

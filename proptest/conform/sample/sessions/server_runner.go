@@ -23,8 +23,8 @@ var (
 
 // NewServerRunner makes a runner with a machine in its initial state. The error says which parameter is
 // wrong.
-func NewServerRunner(self fsm.Peer) (*ServerRunner, error) {
-	m, err := NewServer(self)
+func NewServerRunner(parties uint8, self fsm.Peer) (*ServerRunner, error) {
+	m, err := NewServer(parties, self)
 	if err != nil {
 		return nil, err
 	}

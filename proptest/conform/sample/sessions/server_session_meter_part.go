@@ -24,12 +24,15 @@ func (v ServerSessionMeterState) String() string {
 // ServerSessionMeterPart is the part meter, machine meter of protocol sessions: inside a session. It is
 // comparable: equal values have equal futures.
 type ServerSessionMeterPart struct {
-	State ServerSessionMeterState
-	Count uint8
+	State   ServerSessionMeterState
+	Parties uint8 // how many instances take part
+	Count   uint8
 }
 
 // newServerSessionMeterPart makes a ServerSessionMeterPart in its initial state.
-func newServerSessionMeterPart() ServerSessionMeterPart { return ServerSessionMeterPart{} }
+func newServerSessionMeterPart(parties uint8) ServerSessionMeterPart {
+	return ServerSessionMeterPart{Parties: parties}
+}
 
 // receivePing gives the part the message PING. It returns false if the part refuses that.
 func (m *ServerSessionMeterPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
@@ -37,7 +40,7 @@ func (m *ServerSessionMeterPart) receivePing(fx *ServerEffects, c fsm.Peer) bool
 		return false
 	}
 	// proptest/conform/testdata/sessions/spec.yaml:29
-	if m.Count < 2 {
+	if m.Count < 2 && m.Count < m.Parties {
 		m.Count++
 		fx.sendTo(MessagePong, c).Pong = PongMessage{Count: m.Count}
 		return true

@@ -23,13 +23,18 @@ func (v ServerSessionState) String() string { return fsm.Name(serverSessionState
 // ServerSessionPart is the part session, machine session of protocol sessions: one client, as the server
 // sees it. It is comparable: equal values have equal futures.
 type ServerSessionPart struct {
-	State ServerSessionState
-	Self  fsm.Peer // the number of this instance
-	Meter ServerSessionMeterPart
+	State   ServerSessionState
+	Parties uint8    // how many instances take part
+	Self    fsm.Peer // the number of this instance
+	Meter   ServerSessionMeterPart
 }
 
 // newServerSessionPart makes a ServerSessionPart in its initial state.
-func newServerSessionPart(self fsm.Peer) ServerSessionPart { return ServerSessionPart{Self: self} }
+func newServerSessionPart(parties uint8, self fsm.Peer) ServerSessionPart {
+	m := ServerSessionPart{Parties: parties, Self: self}
+	m.Meter = newServerSessionMeterPart(m.Parties)
+	return m
+}
 
 // receiveHello gives the part the message HELLO. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveHello(fx *ServerEffects, c fsm.Peer, eager bool) bool {
@@ -124,7 +129,7 @@ func (m *ServerSessionPart) receiveBye(fx *ServerEffects, c fsm.Peer) bool {
 	}
 	// proptest/conform/testdata/sessions/spec.yaml:54
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: true}})
-	m.Meter = newServerSessionMeterPart()
+	m.Meter = newServerSessionMeterPart(m.Parties)
 	m.State = ServerSessionStateFresh
 	return true
 }
@@ -152,7 +157,7 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	case ServerSessionStatePlaying:
 		// proptest/conform/testdata/sessions/spec.yaml:58
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionGone, sessionGone: serverWaitingSessionGoneFields{c: c, had: true}})
-		m.Meter = newServerSessionMeterPart()
+		m.Meter = newServerSessionMeterPart(m.Parties)
 		m.State = ServerSessionStateAbsent
 	}
 }

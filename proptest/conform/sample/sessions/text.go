@@ -27,7 +27,8 @@ func appendMessage(b []byte, m *Message) []byte {
 // appendServer appends the machine's state, parameters, variables, timers and parts.
 func appendServer(b []byte, m *Server) []byte {
 	b = append(b, m.State.String()...)
-	b = wire.AppendInt(b, "{self: ", int64(m.Self))
+	b = wire.AppendInt(b, "{parties: ", int64(m.Parties))
+	b = wire.AppendInt(b, ", self: ", int64(m.Self))
 	b = wire.AppendInt(b, ", taken: ", int64(m.Taken))
 	b = append(b, ", session: ["...)
 	for i := range m.Session {
@@ -40,7 +41,8 @@ func appendServer(b []byte, m *Server) []byte {
 // appendServerSessionPart appends the machine's state, parameters, variables, timers and parts.
 func appendServerSessionPart(b []byte, m *ServerSessionPart) []byte {
 	b = append(b, m.State.String()...)
-	b = wire.AppendInt(b, "{self: ", int64(m.Self))
+	b = wire.AppendInt(b, "{parties: ", int64(m.Parties))
+	b = wire.AppendInt(b, ", self: ", int64(m.Self))
 	b = appendServerSessionMeterPart(append(b, ", meter: "...), &m.Meter)
 	return append(b, '}')
 }
@@ -48,7 +50,8 @@ func appendServerSessionPart(b []byte, m *ServerSessionPart) []byte {
 // appendServerSessionMeterPart appends the machine's state, parameters, variables, timers and parts.
 func appendServerSessionMeterPart(b []byte, m *ServerSessionMeterPart) []byte {
 	b = append(b, m.State.String()...)
-	b = wire.AppendInt(b, "{count: ", int64(m.Count))
+	b = wire.AppendInt(b, "{parties: ", int64(m.Parties))
+	b = wire.AppendInt(b, ", count: ", int64(m.Count))
 	return append(b, '}')
 }
 

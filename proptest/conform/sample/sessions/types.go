@@ -11,7 +11,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "122e992f9cb7c232d5c1f7e1f2168c0d5f19ffe4d91e59a124582033095963ca"
+const hash = "43c60d9c3a962f75d052caf582415c1fc08602e100ac4ea4ea6e9ca7fc57a8f4"
 
 // The constants of the specification that its machines use.
 const (
