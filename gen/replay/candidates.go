@@ -24,7 +24,7 @@ func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 	list, ok := s.guesses[key]
 	if !ok {
 		for c := range s.lanes {
-			l, from := &s.lanes[c], int(n.sent[c])
+			l, from := &s.lanes[c], int(n.sent.first[c])
 			for k := from; k < len(l.out) && k < from+s.opts.Ahead; k++ {
 				for _, b := range s.bundlesAt(l, k) {
 					list = s.fill(list, ev.Fields, b)

@@ -286,8 +286,8 @@ func (s *search) run(way []node, taken []int) *run.Run {
 // between returns the frames that a step sent, in the order in which they were captured.
 func (s *search) between(before, after *node) (frames []int) {
 	for c := range s.lanes {
-		for k := before.sent[c]; k < after.sent[c]; k++ {
-			if !s.lanes[c].missing[k] {
+		for k := int(before.sent.first[c]); k < len(s.lanes[c].out) && k <= int(after.sent.first[c])+window; k++ {
+			if !before.sent.has(c, k) && after.sent.has(c, k) && !s.lanes[c].missing[k] {
 				frames = append(frames, s.lanes[c].out[k])
 			}
 		}

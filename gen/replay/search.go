@@ -55,21 +55,12 @@ type node struct {
 	event interp.Event
 }
 
-// progress says of each channel how many of its frames are explained.
-type progress [8]uint32
-
-func (p *progress) sum() (n int) {
-	for _, k := range p {
-		n += int(k)
-	}
-	return n
-}
-
 // lane is what a side sent and may have heard in one channel: places in rec.Frames.
 type lane struct {
 	out, in []int
 	missing []bool // of out, as in a Part
 	lossy   bool   // the party may have missed what was sent to it
+	loose   bool   // frames may overtake each other, before they are captured and after
 	bundles [][]bundle
 }
 
@@ -196,6 +187,7 @@ func (t *Part) lanes(rec *Recording) []lane {
 	for k := range list {
 		list[k].bundles = make([][]bundle, len(list[k].out))
 		list[k].lossy = channels[k].Lossy && (t.shared || len(list) > 1)
+		list[k].loose = !channels[k].Ordered && !t.shared && len(list) > 1
 	}
 	return list
 }
@@ -205,7 +197,7 @@ func (t *Part) lanes(rec *Recording) []lane {
 func (s *search) next(n *node) (frame, channel int) {
 	frame = -1
 	for c := range s.lanes {
-		if k := int(n.sent[c]); k < len(s.lanes[c].out) && (frame < 0 || s.lanes[c].out[k] < frame) {
+		if k := int(n.sent.first[c]); k < len(s.lanes[c].out) && (frame < 0 || s.lanes[c].out[k] < frame) {
 			frame, channel = s.lanes[c].out[k], c
 		}
 	}
@@ -228,10 +220,27 @@ func (s *search) unread(n *node) int {
 
 // coming returns the next frame of a channel that the side has not read; -1 if there is none.
 func (s *search) coming(n *node, channel int) int {
-	if k := int(n.read[channel]); k < len(s.lanes[channel].in) {
+	if k := int(n.read.first[channel]); k < len(s.lanes[channel].in) {
 		return s.lanes[channel].in[k]
 	}
 	return -1
+}
+
+// overtaking lists the frames of a channel that may be read before the next one: those in the window that were
+// captured before what the side sends next.
+func (s *search) overtaking(n *node, channel int) (frames []int) {
+	l := &s.lanes[channel]
+	if !l.loose {
+		return nil
+	}
+	out, _ := s.next(n)
+	first := int(n.read.first[channel])
+	for k := first + 1; k < len(l.in) && k <= first+window && (out < 0 || l.in[k] < out); k++ {
+		if !n.read.has(channel, k) {
+			frames = append(frames, l.in[k])
+		}
+	}
+	return frames
 }
 
 // accepted reports whether the search has found a run, and returns the run's last node.
@@ -255,6 +264,9 @@ func (s *search) expand(n int) {
 			s.try(n, move{kind: world.MoveDeliver, frame: s.coming(&at, c)})
 			if s.lanes[c].lossy {
 				s.try(n, move{kind: world.MoveLose, frame: s.coming(&at, c)})
+			}
+			for _, k := range s.overtaking(&at, c) {
+				s.try(n, move{kind: world.MoveDeliver, frame: k})
 			}
 		}
 	}
@@ -303,6 +315,8 @@ func (s *search) order(n, base int) {
 func (s *search) rank(parent, child int) int {
 	p, c := &s.nodes[parent], &s.nodes[child]
 	switch {
+	case c.read.first == p.read.first && c.read != p.read:
+		return 7 // one has overtaken another
 	case c.move.kind == world.MoveLose:
 		return 6
 	case c.move.kind == world.MoveLost:
@@ -408,10 +422,16 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 	read := at.read
 	if takes {
 		channel := s.rec.Frames[mv.frame].Channel
-		if s.coming(at, channel) != mv.frame {
+		l := &s.lanes[channel]
+		near := l.in[read.first[channel]:]
+		k := slices.Index(near[:min(len(near), window+1)], mv.frame)
+		if k < 0 || k > 0 && !l.loose {
 			return c, false
 		}
-		read[channel]++
+		if k += int(read.first[channel]); read.has(channel, k) {
+			return c, false
+		}
+		read.take(channel, k)
 	}
 	if mv.kind == world.MoveLose {
 		return node{value: at.value, end: at.end, read: read, sent: at.sent, move: mv, what: world.Dropped,
@@ -461,8 +481,8 @@ func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
 // the recording anything can be sent, since the capture ended before.
 func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
 	if s.shared {
-		n, ok := s.matchShared(int(sent[0]))
-		sent[0] += uint32(n)
+		n, ok := s.matchShared(int(sent.first[0]))
+		sent.first[0] += uint32(n)
 		return sent, ok
 	}
 	for i := range list {
@@ -470,16 +490,31 @@ func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
 			continue
 		}
 		e := &s.last.effects[list[i].Item.Message]
-		l, k := &s.lanes[e.Message.Channel], &sent[e.Message.Channel]
-		if int(*k) == len(l.out) {
+		c := e.Message.Channel
+		if int(sent.first[c]) == len(s.lanes[c].out) {
 			continue
 		}
-		if f := &s.rec.Frames[l.out[*k]]; f.Message != e.Message || !slices.Equal(f.Slots, e.Slots) {
+		k := s.sentAs(&sent, e)
+		if k < 0 {
 			return sent, false
 		}
-		*k++
+		sent.take(c, k)
 	}
 	return sent, true
+}
+
+// sentAs finds the frame that an effect has sent, in the lane of its channel: the next one, or in a channel
+// that keeps no order one of those behind it. It returns -1 if there is none.
+func (s *search) sentAs(sent *progress, e *interp.Effect) int {
+	c := e.Message.Channel
+	l, first := &s.lanes[c], int(sent.first[c])
+	for k := first; k < len(l.out) && (k == first || l.loose && k <= first+window); k++ {
+		f := &s.rec.Frames[l.out[k]]
+		if f.Message == e.Message && slices.Equal(f.Slots, e.Slots) && !sent.has(c, k) {
+			return k
+		}
+	}
+	return -1
 }
 
 // add keeps a node that is new. It reports false for a machine that has ended while frames still need an
@@ -533,8 +568,9 @@ func (s *search) key(n *node) [16]byte {
 		b = binary.AppendVarint(b, v)
 	}
 	for c := range s.lanes {
-		b = binary.AppendUvarint(b, uint64(n.read[c]))
-		b = binary.AppendUvarint(b, uint64(n.sent[c]))
+		b = binary.AppendUvarint(b, uint64(n.read.first[c]))
+		b = binary.AppendUvarint(b, uint64(n.sent.first[c]))
+		b = append(b, n.read.over[c], n.sent.over[c])
 	}
 	b = append(b, byte(min(n.silent, 255)))
 	left := byte(0)

@@ -70,7 +70,7 @@ func (s *search) quiet(n *node, peer int) bool {
 		return false
 	}
 	now := s.now(n)
-	for i := int(n.read[0]) - 1; i >= 0; i-- {
+	for i := int(n.read.first[0]) - 1; i >= 0; i-- {
 		f := &s.rec.Frames[s.lanes[0].in[i]]
 		if now.Sub(f.Time) >= leastSilence {
 			return true
