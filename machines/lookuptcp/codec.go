@@ -86,13 +86,13 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	dst = append(dst, 0, 0) // length, set below
 	dst = append(dst, 0, 0)
 	dst = append(dst, 0, 0)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageMessage:
-		dst, e = encodeMessage(dst, start, &m.Message)
+		dst, err = encodeMessage(dst, start, &m.Message)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -428,7 +428,7 @@ func decodeRecord3(b []byte, at int, e *Record, message string) (int, wire.Error
 	return at, wire.Error{}
 }
 
-func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Error) {
+func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, error) {
 	binary.BigEndian.PutUint16(dst[start+2:], uint16(wire.Unsigned(dst[start+2:start+2+2], false)|uint64(uint16(m.Ident))))
 	binary.BigEndian.PutUint16(dst[start+4:], uint16(wire.Unsigned(dst[start+4:start+4+2], false)|uint64(uint16(ordinal(m.Response))<<15)))
 	if int(m.Operation) >= 6 {
@@ -477,33 +477,33 @@ func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, wire.Erro
 	}
 	for i := range m.Answers.Items[:min(int(m.Answers.Len), 40)] {
 		{
-			var err wire.Error
-			if dst, err = encodeRecord(dst, start, &m.Answers.Items[i], "MESSAGE"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeRecord(dst, start, &m.Answers.Items[i], "MESSAGE"); err != nil {
 				return dst, err
 			}
 		}
 	}
 	for i := range m.Authority.Items[:min(int(m.Authority.Len), 6)] {
 		{
-			var err wire.Error
-			if dst, err = encodeRecord2(dst, start, &m.Authority.Items[i], "MESSAGE"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeRecord2(dst, start, &m.Authority.Items[i], "MESSAGE"); err != nil {
 				return dst, err
 			}
 		}
 	}
 	for i := range m.Additional.Items[:min(int(m.Additional.Len), 6)] {
 		{
-			var err wire.Error
-			if dst, err = encodeRecord3(dst, start, &m.Additional.Items[i], "MESSAGE"); err.Problem != 0 {
+			var err error
+			if dst, err = encodeRecord3(dst, start, &m.Additional.Items[i], "MESSAGE"); err != nil {
 				return dst, err
 			}
 		}
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeRecord appends an element of answers.
-func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, wire.Error) {
+func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 253)]
 		out, bad := wire.AppendDomain(dst, text)
@@ -577,11 +577,11 @@ func encodeRecord(dst []byte, start int, e *Record, message string) ([]byte, wir
 		n := len(dst) - sizeAt1 - 2
 		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeRecord2 appends an element of authority.
-func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, wire.Error) {
+func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 253)]
 		out, bad := wire.AppendDomain(dst, text)
@@ -655,11 +655,11 @@ func encodeRecord2(dst []byte, start int, e *Record, message string) ([]byte, wi
 		n := len(dst) - sizeAt1 - 2
 		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // encodeRecord3 appends an element of additional.
-func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, wire.Error) {
+func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, error) {
 	{
 		text := e.Name.Data[:min(int(e.Name.Len), 253)]
 		out, bad := wire.AppendDomain(dst, text)
@@ -733,7 +733,7 @@ func encodeRecord3(dst []byte, start int, e *Record, message string) ([]byte, wi
 		n := len(dst) - sizeAt1 - 2
 		binary.BigEndian.PutUint16(dst[sizeAt1:], uint16(n))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // operationCodes are the numbers of Operation on the wire.
