@@ -76,3 +76,50 @@ func TestJointTold(t *testing.T) {
 	}
 	t.Error("no counterexample")
 }
+
+// insideStates is a protocol whose check has monitors with states within states, one of each peer and one of both.
+const insideStates = `protocol: within
+messages: {PUT: {fields: {n: 0..3}}}
+channel: {capacity: 2}
+roles:
+  peer:
+    commands: {go: {fields: {v: 0..3}}}
+    reports: {told: {fields: {n: 0..3}}}
+    initial: idle
+    states:
+      idle:
+        go: {send: "PUT{n: v}"}
+        PUT: {report: "told{n}"}
+checks:
+  two:
+    instances: {a: peer, b: peer}
+    environment: {go: {when: len(out) < 1}}
+    monitors:
+      own: {of: peer, initial: on, states: {on: {initial: x, entry: [], go: {goto: off}, states: {x: {}}}, off: {}}}
+      m:
+        of: [a, b]
+        vars: {n: 0..3, came: 0..3, who: "instance?"}
+        initial: on
+        states:
+          on:
+            initial: x
+            entry: [{set: {came: came + 1}}]
+            states:
+              x: {"a.go, b.go": {when: v > 1, set: {n: v, who: sender}, goto: y}}
+              y: {a.told: {resume: on}, b.told: {goto: off}}
+          off: {a.go: {resume: on}}
+    claims:
+      own: {always: "a.own.off == commanded(a.go)"}
+      inside: {always: "m.on == (m.x || m.y) && m.on != m.off"}
+      back: {always: "m.y => m.n > 1 && m.who != none", why: "what is resumed is y, in which on was left"}
+      first: {always: "m.x => m.came == 0", why: nobody has come into on before it was left}
+      clamped: {sometimes: "m.came == 3 && m.y"}
+      both: {sometimes: "m.y && m.who == 1"}
+`
+
+// TestJointNested: a monitor may have states within states. The entry of those in which it begins does not run.
+func TestJointNested(t *testing.T) {
+	if r := checked(t, insideStates); !r.Passes || r.Verdict != Holds {
+		t.Errorf("%s", r.Text(true))
+	}
+}

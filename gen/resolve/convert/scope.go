@@ -140,11 +140,15 @@ func (s *Scope) Plain(name, what string, at diag.Span) {
 // in the scope has reached.
 func (s *Scope) WarnPlain() {
 	for _, x := range s.plain {
-		if !s.reached[x.name] {
-			s.Warnf("FSM101", x.at, "%s is the %s of the role here, not the field of the event",
-				diag.Quote(x.name), x.what).
-				With("write `" + model.MsgName + "." + x.name + "` for the field, or rename one of them")
+		if s.reached[x.name] {
+			continue
 		}
+		hint := "write `" + model.MsgName + "." + x.name + "` for the field, or rename one of them"
+		if s.Own.Has(model.MsgName) {
+			hint = "rename one of them; `" + model.MsgName + "` is a name of the role, so it does not lead to fields"
+		}
+		s.Warnf("FSM101", x.at, "%s is the %s of the role here, not the field of the event",
+			diag.Quote(x.name), x.what).With(hint)
 	}
 }
 

@@ -310,6 +310,9 @@ func (ro *Role) inherited(st *model.State) {
 // begins has the machine do the entry actions of the composite states in which it begins.
 func (ro *Role) begins(st *model.State) {
 	ev := ro.Events["start"]
+	if ev == nil {
+		return // a monitor
+	}
 	for _, c := range ro.around(st) {
 		if st == ro.Machine.Initial && st.Handlers[ev.Index] == nil && c.node.Get("entry") != nil {
 			n := &ast.Node{Kind: ast.Map, Src: c.node.Src, Start: c.node.Start, End: c.node.End}
