@@ -101,18 +101,18 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:487
+		// specs/startup/spec.yaml:529
 		old := *m
 		if !m.commandConnect(fx) {
 			return m.undo(&old, fx, 0)
 		}
 		return took(0)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:488
+		// specs/startup/spec.yaml:530
 		m.receiveConnectReply(ev, fx)
 		return took(1)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:489
+		// specs/startup/spec.yaml:531
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
@@ -122,19 +122,19 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(2)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:490
+		// specs/startup/spec.yaml:532
 		return ignored(3)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:490
+		// specs/startup/spec.yaml:532
 		return ignored(4)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:490
+		// specs/startup/spec.yaml:532
 		return ignored(5)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:490
+		// specs/startup/spec.yaml:532
 		return ignored(6)
 	case CommandPrepare:
-		// specs/startup/spec.yaml:493
+		// specs/startup/spec.yaml:535
 		var value int64
 		if ev.Prepare.First > m.Try {
 			value = int64(ev.Prepare.First) - 1
@@ -154,16 +154,16 @@ func (m *Peer) stepIdle(ev *Event, fx *Effects) fsm.Result {
 		m.Limit = Patience(value2)
 		return took(7)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(8)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(9)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(10)
 	case ReceivePing:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -175,7 +175,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	case TimerWait:
 		old := *m
 		m.Wait = false
-		// specs/startup/spec.yaml:334
+		// specs/startup/spec.yaml:371
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateConnecting
@@ -184,7 +184,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(12)
 		}
-		// specs/startup/spec.yaml:335 alone or the highest, so the founder
+		// specs/startup/spec.yaml:372 alone or the highest, so the founder
 		m.Own = Optional[Slot]{Present: true, Value: 0}
 		m.Table[0] = Optional[fsm.Peer]{Present: true, Value: m.Self}
 		m.Came[0] = m.Try
@@ -196,7 +196,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(13)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:339
+		// specs/startup/spec.yaml:376
 		if fx.from < m.Self {
 			for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
 				if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
@@ -206,7 +206,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 			return took(14)
 		}
-		// specs/startup/spec.yaml:343
+		// specs/startup/spec.yaml:380
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -220,7 +220,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(15)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:345
+		// specs/startup/spec.yaml:382
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -240,7 +240,7 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(16)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:349
+		// specs/startup/spec.yaml:386
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -249,11 +249,11 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(17)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:469 not the answer to this attempt
+		// specs/startup/spec.yaml:511 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(18)
 		}
-		// specs/startup/spec.yaml:470 the game is full
+		// specs/startup/spec.yaml:512 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -261,37 +261,37 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(19)
 		}
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:518
 		old := *m
 		if !m.receiveConnectReplyInRequesting(ev, fx) {
 			return m.undo(&old, fx, 20)
 		}
 		return took(20)
 	case CommandVanished:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:524
 		m.commandVanished(ev)
 		return took(21)
 	case CommandLeave:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:525
 		m.commandLeave(fx)
 		return took(22)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:484
+		// specs/startup/spec.yaml:526
 		return ignored(23)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:484
+		// specs/startup/spec.yaml:526
 		return ignored(24)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(25)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(26)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(27)
 	case ReceivePing:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(28)
 	}
 	return m.unmentioned(ev, fx)
@@ -303,7 +303,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 	case TimerAsk:
 		old := *m
 		m.Ask = false
-		// specs/startup/spec.yaml:356
+		// specs/startup/spec.yaml:393
 		if m.Left > 1 {
 			m.Left--
 			m.State = StateRequesting
@@ -312,7 +312,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(29)
 		}
-		// specs/startup/spec.yaml:357 that one is silent; whoever else is there will answer
+		// specs/startup/spec.yaml:394 that one is silent; whoever else is there will answer
 		if m.Again > 0 {
 			m.Again--
 			m.Left = ConnectTries
@@ -323,16 +323,16 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(30)
 		}
-		// specs/startup/spec.yaml:358
+		// specs/startup/spec.yaml:395
 		m.Queue = [254]Optional[Try]{}
 		m.Master = Optional[fsm.Peer]{}
 		m.State = StateFailed
 		return took(31)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:359 is answered by the one whom we ask
+		// specs/startup/spec.yaml:396 is answered by the one whom we ask
 		return took(32)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:361 it is alive and has noted the request; but two who were sent to each other wait no longer
+		// specs/startup/spec.yaml:398 it is alive and has noted the request; but two who were sent to each other wait no longer
 		holds := ev.Message.SubdueSlave.Above.Present && ev.Message.SubdueSlave.Above.Value == m.Self
 		if !holds {
 			var value Optional[fsm.Peer]
@@ -353,7 +353,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			m.Left = uint8(value2)
 			return took(33)
 		}
-		// specs/startup/spec.yaml:364 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
+		// specs/startup/spec.yaml:401 it is asked when the wait is over, and as often as the first: two who do not hear each other would otherwise have a third turn from one to the other as fast as packets go
 		var value2 Optional[fsm.Peer]
 		if !ev.Message.SubdueSlave.Above.Present {
 			value2 = Optional[fsm.Peer]{Present: true, Value: fx.from}
@@ -364,7 +364,7 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		m.Left = 21
 		return took(34)
 	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:369 the other shall ask further up
+		// specs/startup/spec.yaml:406 the other shall ask further up
 		for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
 			if a.Node != m.Self && (m.Queue[a.Node].Present || m.countNode() < Requests) && (a.Attempt > 0 || a.Node == fx.from || !m.Queue[a.Node].Present) {
 				m.Queue[a.Node] = Optional[Try]{Present: true, Value: a.Attempt}
@@ -373,11 +373,11 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 		fx.sendTo(MessageSubdueSlave, fx.from).SubdueSlave = SubdueSlaveMessage{Above: m.Master, Epoch: Epoch{Height: 0, Founder: Optional[fsm.Peer]{}, Round: 0}}
 		return took(35)
 	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:469 not the answer to this attempt
+		// specs/startup/spec.yaml:511 not the answer to this attempt
 		if ev.Message.ConnectReply.Joiner.Present || ev.Message.ConnectReply.Attempt != 0 && ev.Message.ConnectReply.Attempt != m.Try || ev.Message.ConnectReply.Slot.Present && (!ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present || ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value != m.Self) {
 			return took(36)
 		}
-		// specs/startup/spec.yaml:470 the game is full
+		// specs/startup/spec.yaml:512 the game is full
 		if !ev.Message.ConnectReply.Slot.Present {
 			old := *m
 			if !m.receiveConnectReplyInConnecting(ev, fx) {
@@ -385,37 +385,37 @@ func (m *Peer) stepRequesting(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(37)
 		}
-		// specs/startup/spec.yaml:476
+		// specs/startup/spec.yaml:518
 		old := *m
 		if !m.receiveConnectReplyInRequesting(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
 	case CommandVanished:
-		// specs/startup/spec.yaml:482
+		// specs/startup/spec.yaml:524
 		m.commandVanished(ev)
 		return took(39)
 	case CommandLeave:
-		// specs/startup/spec.yaml:483
+		// specs/startup/spec.yaml:525
 		m.commandLeave(fx)
 		return took(40)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:484
+		// specs/startup/spec.yaml:526
 		return ignored(41)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:484
+		// specs/startup/spec.yaml:526
 		return ignored(42)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(43)
 	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(44)
 	case ReceiveGameState:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(45)
 	case ReceivePing:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
@@ -433,17 +433,17 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveNodeAlive:
 		return m.stepGameNodeAlive(ev, fx)
 	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:439 the keeper of another game; the later one counts
+		// specs/startup/spec.yaml:481 the keeper of another game; the later one counts
 		if ev.Message.SubdueSlave.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.SubdueSlave.Epoch) {
 			if !m.tellSender(fx) {
-				return refused(57)
+				return refused(58)
 			}
-			return took(57)
+			return took(58)
 		}
-		// specs/startup/spec.yaml:440 nothing new
-		return took(58)
+		// specs/startup/spec.yaml:482 nothing new
+		return took(59)
 	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:442 of another game
+		// specs/startup/spec.yaml:484 of another game
 		holds := ev.Message.Disconnect.Node.Present && ev.Message.Disconnect.Node.Value != fx.from
 		if !holds {
 			holds = ev.Message.Disconnect.Epoch.Founder.Present
@@ -455,22 +455,22 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			}
 		}
 		if holds {
-			return took(59)
+			return took(60)
 		}
-		// specs/startup/spec.yaml:443
+		// specs/startup/spec.yaml:485
 		if m.someSlotByTableCame(ev, fx) {
 			old := *m
 			if !m.outSender(fx) {
-				return m.undo(&old, fx, 60)
+				return m.undo(&old, fx, 61)
 			}
-			return took(60)
+			return took(61)
 		}
-		// specs/startup/spec.yaml:444 known already, or it has come again since
-		return took(61)
+		// specs/startup/spec.yaml:486 known already, or it has come again since
+		return took(62)
 	case TimerSilence:
 		old := *m
 		m.Silence[Slot(ev.Key)] = false
-		// specs/startup/spec.yaml:446 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
+		// specs/startup/spec.yaml:488 nobody is heard any more, so it is as likely we who are cut off; the others need not come to us
 		if !m.Party.Present {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
@@ -479,57 +479,43 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			m.begin()
 			m.State = StateConnecting
 			if !m.enterConnecting(fx) {
-				return m.undo(&old, fx, 62)
+				return m.undo(&old, fx, 63)
 			}
-			return took(62)
+			return took(63)
 		}
-		// specs/startup/spec.yaml:450
+		// specs/startup/spec.yaml:492
 		if !m.Table[Slot(ev.Key)].Present {
-			return m.undo(&old, fx, 63)
+			return m.undo(&old, fx, 64)
 		}
 		who := m.Table[Slot(ev.Key)].Value
 		if !m.out(fx, who) {
-			return m.undo(&old, fx, 63)
-		}
-		return took(63)
-	case CommandAlive:
-		// specs/startup/spec.yaml:451
-		old := *m
-		if !m.tellAll(fx) {
 			return m.undo(&old, fx, 64)
 		}
 		return took(64)
+	case CommandAlive:
+		// specs/startup/spec.yaml:493
+		old := *m
+		if !m.tellAll(fx) {
+			return m.undo(&old, fx, 65)
+		}
+		return took(65)
 	case CommandAnnounce:
-		// specs/startup/spec.yaml:453
+		// specs/startup/spec.yaml:495
 		if !m.Party.Present {
 			return refused(fsm.NoTransition)
 		}
 		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self {
 			old := *m
 			fx.sendTo(MessageSubdueSlave, fsm.Broadcast).SubdueSlave = SubdueSlaveMessage{Above: Optional[fsm.Peer]{}, Epoch: m.Party.Value}
-			var set uint64
-			for key := range Slot(8) {
-				if m.Table[key].Present {
-					set |= 1 << key
-				}
+			if !m.introduceAll(fx) {
+				return m.undo(&old, fx, 66)
 			}
-			for i := range 8 {
-				if set>>i&1 == 0 {
-					continue
-				}
-				t := Slot(i)
-				if (!m.Own.Present || m.Own.Value != t) && m.Came[t] == 0 && m.Fresh&(1<<t) == 0 {
-					if !m.introduce(fx, t) {
-						return m.undo(&old, fx, 65)
-					}
-				}
-			}
-			return took(65)
+			return took(66)
 		}
-		// specs/startup/spec.yaml:457 the keeper does
-		return took(66)
+		// specs/startup/spec.yaml:499 the keeper does
+		return took(67)
 	case CommandLeave:
-		// specs/startup/spec.yaml:459
+		// specs/startup/spec.yaml:501
 		old := *m
 		var set uint64
 		for key := range Slot(8) {
@@ -544,33 +530,33 @@ func (m *Peer) stepGame(ev *Event, fx *Effects) fsm.Result {
 			t := Slot(i)
 			if !m.Table[t].Present || m.Table[t].Value != m.Self {
 				if !m.Table[t].Present || !m.Own.Present || !m.Party.Present {
-					return m.undo(&old, fx, 67)
+					return m.undo(&old, fx, 68)
 				}
 				fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Epoch: m.Party.Value}
 			}
 		}
 		m.end(fx)
 		m.State = StateIdle
-		return took(67)
+		return took(68)
 	case ReceiveJoin:
-		// specs/startup/spec.yaml:494
-		return ignored(68)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:494
+		// specs/startup/spec.yaml:536
 		return ignored(69)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:494
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:536
 		return ignored(70)
-	case ReceivePing:
-		// specs/startup/spec.yaml:494
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:536
 		return ignored(71)
+	case ReceivePing:
+		// specs/startup/spec.yaml:536
+		return ignored(72)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepGameConnect handles CONNECT in the state game.
 func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:393 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:430 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -612,7 +598,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(47)
 	}
-	// specs/startup/spec.yaml:399 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:436 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.Connect.Asks.Items[:ev.Message.Connect.Asks.Len] {
@@ -683,7 +669,7 @@ func (m *Peer) stepGameConnect(ev *Event, fx *Effects) fsm.Result {
 
 // stepGameSlotRequest handles SLOT_REQUEST in the state game.
 func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:393 only the keeper gives slots; an original keeper that asks has left
+	// specs/startup/spec.yaml:430 only the keeper gives slots; an original keeper that asks has left
 	if !m.Party.Present {
 		return refused(fsm.NoTransition)
 	}
@@ -725,7 +711,7 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(49)
 	}
-	// specs/startup/spec.yaml:399 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
+	// specs/startup/spec.yaml:436 a keeper that looks for a game has left its own, and who asks is not named as the one to ask
 	old := *m
 	some2 := false
 	for _, a := range ev.Message.SlotRequest.Asks.Items[:ev.Message.SlotRequest.Asks.Len] {
@@ -794,70 +780,9 @@ func (m *Peer) stepGameSlotRequest(ev *Event, fx *Effects) fsm.Result {
 	return took(50)
 }
 
-// stepGameConnectReply handles CONNECT_REPLY in the state game.
-func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:411 of another game, or meant for an earlier attempt
-	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
-		old := *m
-		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
-		if !m.compare(fx, attempt, ev.Message.ConnectReply.Attempts, ev.Message.ConnectReply.Epoch, ev.Message.ConnectReply.Players) {
-			return m.undo(&old, fx, 51)
-		}
-		return took(51)
-	}
-	// specs/startup/spec.yaml:414 a copy
-	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
-		who := ev.Message.ConnectReply.Joiner.Value
-		slot := ev.Message.ConnectReply.Slot.Value
-		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
-		return took(52)
-	}
-	// specs/startup/spec.yaml:417 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
-	holds := !ev.Message.ConnectReply.Joiner.Present && !ev.Message.ConnectReply.Slot.Present
-	if holds {
-		if !m.Party.Present {
-			return refused(fsm.NoTransition)
-		}
-		holds = m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from
-	}
-	if holds {
-		if !m.Own.Present {
-			return refused(fsm.NoTransition)
-		}
-		holds = ev.Message.ConnectReply.Attempt == m.Came[m.Own.Value]
-	}
-	if holds && (ev.Message.ConnectReply.Epoch.Height > m.Party.Value.Height || ev.Message.ConnectReply.Epoch.Height == m.Party.Value.Height && ev.Message.ConnectReply.Epoch.Founder == m.Party.Value.Founder && ev.Message.ConnectReply.Epoch.Round > m.Party.Value.Round) {
-		m.end(fx)
-		m.State = StateRefused
-		return took(53)
-	}
-	// specs/startup/spec.yaml:421 nothing new, or a copy from an original player, with the joiner in our place
-	holds2 := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
-	if holds2 {
-		if !m.Party.Present {
-			return refused(54)
-		}
-		holds2 = !m.Party.Value.Founder.Present
-	}
-	holds3 := holds2 && !m.Table[ev.Message.ConnectReply.Slot.Value].Present
-	if holds3 {
-		if !m.Own.Present {
-			return refused(54)
-		}
-		holds3 = ev.Message.ConnectReply.Players[m.Own.Value].Present
-	}
-	if holds3 && m.Table[ev.Message.ConnectReply.From].Present && m.Table[ev.Message.ConnectReply.From].Value == fx.from {
-		who := ev.Message.ConnectReply.Players[m.Own.Value].Value
-		slot := ev.Message.ConnectReply.Slot.Value
-		attempt := Try(0)
-		m.seat(fx, attempt, slot, who)
-	}
-	return took(54)
-}
-
 // stepGameNodeAlive handles NODE_ALIVE in the state game.
 func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
-	// specs/startup/spec.yaml:425 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
+	// specs/startup/spec.yaml:465 whoever speaks from a slot is in it, and the keeper knows who plays; nothing that was true of this game is ever false
 	if m.Party.Present && m.Party.Value == ev.Message.NodeAlive.Epoch {
 		old := *m
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
@@ -877,7 +802,7 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 				s := Slot(i)
 				if !ev.Message.NodeAlive.Players[s].Present || ev.Message.NodeAlive.Players[s].Value != m.Self {
 					if !ev.Message.NodeAlive.Players[s].Present {
-						return m.undo(&old, fx, 55)
+						return m.undo(&old, fx, 56)
 					}
 					who := ev.Message.NodeAlive.Players[s].Value
 					attempt2 := ev.Message.NodeAlive.Attempts[s]
@@ -885,75 +810,206 @@ func (m *Peer) stepGameNodeAlive(ev *Event, fx *Effects) fsm.Result {
 				}
 			}
 		}
-		return took(55)
+		return took(56)
 	}
-	// specs/startup/spec.yaml:431
+	// specs/startup/spec.yaml:471
 	old := *m
 	if ev.Message.NodeAlive.Epoch.Founder.Present {
 		attempt := ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot]
 		if !m.compare(fx, attempt, ev.Message.NodeAlive.Attempts, ev.Message.NodeAlive.Epoch, ev.Message.NodeAlive.Players) {
-			return m.undo(&old, fx, 56)
+			return m.undo(&old, fx, 57)
 		}
-	} else if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
-		m.heard(fx, ev.Message.NodeAlive.Slot)
-		if m.Fresh&(1<<ev.Message.NodeAlive.Slot) != 0 {
-			m.Fresh = m.Fresh &^ (1 << ev.Message.NodeAlive.Slot)
-			if !m.introduce(fx, ev.Message.NodeAlive.Slot) {
-				return m.undo(&old, fx, 56)
+	} else {
+		if m.Table[ev.Message.NodeAlive.Slot].Present && m.Table[ev.Message.NodeAlive.Slot].Value == fx.from {
+			m.heard(fx, ev.Message.NodeAlive.Slot)
+			if m.Fresh&(1<<ev.Message.NodeAlive.Slot) != 0 {
+				m.Fresh = m.Fresh &^ (1 << ev.Message.NodeAlive.Slot)
+				if !m.introduce(fx, ev.Message.NodeAlive.Slot) {
+					return m.undo(&old, fx, 57)
+				}
+			}
+		} else {
+			if !m.Party.Present {
+				return m.undo(&old, fx, 57)
+			}
+			if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] == 0 {
+				if (!m.Own.Present || m.Own.Value != ev.Message.NodeAlive.Slot) && (m.someFresh(fx) || !m.someSlotBySender(fx) && m.someSlotByFresh()) && (!m.Table[ev.Message.NodeAlive.Slot].Present || m.Came[ev.Message.NodeAlive.Slot] > 0 && (m.countSlot() < Slots || m.someSlotBySender(fx))) {
+					if !m.correct(fx, ev.Message.NodeAlive.Slot) {
+						return m.undo(&old, fx, 57)
+					}
+					var set uint64
+					for key := range Slot(8) {
+						if m.Table[key].Present {
+							set |= 1 << key
+						}
+					}
+					for i := range 8 {
+						if set>>i&1 == 0 {
+							continue
+						}
+						s := Slot(i)
+						if m.Table[s].Present && m.Table[s].Value == fx.from && !m.correct(fx, s) {
+							return m.undo(&old, fx, 57)
+						}
+					}
+					m.forgetSender(fx)
+					if m.Table[ev.Message.NodeAlive.Slot].Present {
+						who := m.Table[ev.Message.NodeAlive.Slot].Value
+						value := m.firstSlotByTable()
+						if !value.Present {
+							return m.undo(&old, fx, 57)
+						}
+						slot := value.Value
+						attempt := m.Came[ev.Message.NodeAlive.Slot]
+						m.seat(fx, attempt, slot, who)
+						attempt2 := Try(0)
+						m.seatSender(fx, attempt2, ev.Message.NodeAlive.Slot)
+						height := m.Party.Value.Height
+						m.Try = Try(int64(m.Try)%Tries + 1)
+						m.Party = Optional[Epoch]{Present: true, Value: Epoch{Height: height, Founder: Optional[fsm.Peer]{Present: true, Value: m.Self}, Round: m.Try}}
+						if !m.tellAll(fx) {
+							return m.undo(&old, fx, 57)
+						}
+					} else {
+						attempt := Try(0)
+						m.seatSender(fx, attempt, ev.Message.NodeAlive.Slot)
+					}
+					if !m.introduceAll(fx) {
+						return m.undo(&old, fx, 57)
+					}
+				}
+			}
+		}
+		if ev.Message.NodeAlive.Attempts[ev.Message.NodeAlive.Slot] > 0 {
+			if !m.tellSender(fx) {
+				return m.undo(&old, fx, 57)
 			}
 		}
 	}
-	return took(56)
+	return took(57)
+}
+
+// stepGameConnectReply handles CONNECT_REPLY in the state game.
+func (m *Peer) stepGameConnectReply(ev *Event, fx *Effects) fsm.Result {
+	// specs/startup/spec.yaml:448 of another game, or meant for an earlier attempt
+	if !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && ev.Message.ConnectReply.Epoch.Founder.Present && (!m.Party.Present || m.Party.Value != ev.Message.ConnectReply.Epoch) && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Present && ev.Message.ConnectReply.Players[ev.Message.ConnectReply.Slot.Value].Value == m.Self {
+		old := *m
+		attempt := ev.Message.ConnectReply.Attempts[ev.Message.ConnectReply.From]
+		if !m.compare(fx, attempt, ev.Message.ConnectReply.Attempts, ev.Message.ConnectReply.Epoch, ev.Message.ConnectReply.Players) {
+			return m.undo(&old, fx, 51)
+		}
+		return took(51)
+	}
+	// specs/startup/spec.yaml:451 a copy
+	if ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Joiner.Value != m.Self && ev.Message.ConnectReply.Slot.Present && m.Party.Present && m.Party.Value == ev.Message.ConnectReply.Epoch && ev.Message.ConnectReply.Epoch.Founder.Present && ev.Message.ConnectReply.Epoch.Founder.Value == fx.from {
+		who := ev.Message.ConnectReply.Joiner.Value
+		slot := ev.Message.ConnectReply.Slot.Value
+		m.seat(fx, ev.Message.ConnectReply.Attempt, slot, who)
+		return took(52)
+	}
+	// specs/startup/spec.yaml:454 its keeper has gone on to a game without room for it, and will never be back in this one, which is over
+	holds := !ev.Message.ConnectReply.Joiner.Present && !ev.Message.ConnectReply.Slot.Present
+	if holds {
+		if !m.Party.Present {
+			return refused(fsm.NoTransition)
+		}
+		holds = m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == fx.from
+	}
+	if holds {
+		if !m.Own.Present {
+			return refused(fsm.NoTransition)
+		}
+		holds = ev.Message.ConnectReply.Attempt == m.Came[m.Own.Value]
+	}
+	if holds && (ev.Message.ConnectReply.Epoch.Height > m.Party.Value.Height || ev.Message.ConnectReply.Epoch.Height == m.Party.Value.Height && ev.Message.ConnectReply.Epoch.Founder == m.Party.Value.Founder && ev.Message.ConnectReply.Epoch.Round > m.Party.Value.Round) {
+		m.end(fx)
+		m.State = StateRefused
+		return took(53)
+	}
+	// specs/startup/spec.yaml:458 a copy from an original player, with the joiner in our place
+	holds2 := !ev.Message.ConnectReply.Joiner.Present && ev.Message.ConnectReply.Slot.Present && !ev.Message.ConnectReply.Epoch.Founder.Present
+	if holds2 {
+		if !m.Own.Present {
+			return refused(fsm.NoTransition)
+		}
+		holds2 = ev.Message.ConnectReply.Players[m.Own.Value].Present
+	}
+	if holds2 && ev.Message.ConnectReply.Players[m.Own.Value].Value != m.Self && m.Table[ev.Message.ConnectReply.From].Present && m.Table[ev.Message.ConnectReply.From].Value == fx.from {
+		old := *m
+		if !m.Party.Present {
+			return m.undo(&old, fx, 54)
+		}
+		if !m.Party.Value.Founder.Present && !m.Table[ev.Message.ConnectReply.Slot.Value].Present {
+			who := ev.Message.ConnectReply.Players[m.Own.Value].Value
+			slot := ev.Message.ConnectReply.Slot.Value
+			attempt := Try(0)
+			m.seat(fx, attempt, slot, who)
+		}
+		if m.Party.Value.Founder.Present && m.Party.Value.Founder.Value == m.Self && ev.Message.ConnectReply.Slot != m.Own && m.Came[ev.Message.ConnectReply.From] == 0 && m.Table[ev.Message.ConnectReply.Slot.Value] != ev.Message.ConnectReply.Players[m.Own.Value] {
+			who := ev.Message.ConnectReply.Players[m.Own.Value].Value
+			slot := ev.Message.ConnectReply.Slot.Value
+			if !m.Table[slot].Present && !m.someSlotByTable(who) {
+				attempt := Try(0)
+				m.seat(fx, attempt, slot, who)
+				m.Fresh |= uint64(1 << slot)
+			} else if !m.correct(fx, slot) || !m.introduceAll(fx) {
+				return m.undo(&old, fx, 54)
+			}
+		}
+		return took(54)
+	}
+	// specs/startup/spec.yaml:463 nothing new
+	return took(55)
 }
 
 // stepRefused is Step in the state refused.
 func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:487
+		// specs/startup/spec.yaml:529
 		old := *m
 		if !m.commandConnect(fx) {
-			return m.undo(&old, fx, 72)
+			return m.undo(&old, fx, 73)
 		}
-		return took(72)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:488
-		m.receiveConnectReply(ev, fx)
 		return took(73)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:530
+		m.receiveConnectReply(ev, fx)
+		return took(74)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:489
+		// specs/startup/spec.yaml:531
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
-				return refused(74)
+				return refused(75)
 			}
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
 		}
-		return took(74)
+		return took(75)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:490
-		return ignored(75)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:490
+		// specs/startup/spec.yaml:532
 		return ignored(76)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:490
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:532
 		return ignored(77)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:490
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:532
 		return ignored(78)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:494
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:532
 		return ignored(79)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:494
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:536
 		return ignored(80)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:494
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:536
 		return ignored(81)
-	case ReceivePing:
-		// specs/startup/spec.yaml:494
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:536
 		return ignored(82)
+	case ReceivePing:
+		// specs/startup/spec.yaml:536
+		return ignored(83)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -962,50 +1018,50 @@ func (m *Peer) stepRefused(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepFailed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandConnect:
-		// specs/startup/spec.yaml:487
+		// specs/startup/spec.yaml:529
 		old := *m
 		if !m.commandConnect(fx) {
-			return m.undo(&old, fx, 83)
+			return m.undo(&old, fx, 84)
 		}
-		return took(83)
-	case ReceiveConnectReply:
-		// specs/startup/spec.yaml:488
-		m.receiveConnectReply(ev, fx)
 		return took(84)
+	case ReceiveConnectReply:
+		// specs/startup/spec.yaml:530
+		m.receiveConnectReply(ev, fx)
+		return took(85)
 	case ReceiveNodeAlive:
-		// specs/startup/spec.yaml:489
+		// specs/startup/spec.yaml:531
 		if ev.Message.NodeAlive.Epoch.Founder.Present && ev.Message.NodeAlive.Epoch.Founder.Value == fx.from && m.someSlot(ev) {
 			attempt := m.firstSlot(ev)
 			if !attempt.Present {
-				return refused(85)
+				return refused(86)
 			}
 			fx.sendTo(MessageDisconnect, fx.from).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: Optional[Slot]{}, Attempt: ev.Message.NodeAlive.Attempts[attempt.Value], Epoch: ev.Message.NodeAlive.Epoch}
 		}
-		return took(85)
+		return took(86)
 	case ReceiveConnect:
-		// specs/startup/spec.yaml:490
-		return ignored(86)
-	case ReceiveSlotRequest:
-		// specs/startup/spec.yaml:490
+		// specs/startup/spec.yaml:532
 		return ignored(87)
-	case ReceiveSubdueSlave:
-		// specs/startup/spec.yaml:490
+	case ReceiveSlotRequest:
+		// specs/startup/spec.yaml:532
 		return ignored(88)
-	case ReceiveDisconnect:
-		// specs/startup/spec.yaml:490
+	case ReceiveSubdueSlave:
+		// specs/startup/spec.yaml:532
 		return ignored(89)
-	case ReceiveJoin:
-		// specs/startup/spec.yaml:494
+	case ReceiveDisconnect:
+		// specs/startup/spec.yaml:532
 		return ignored(90)
-	case ReceiveUnjoin:
-		// specs/startup/spec.yaml:494
+	case ReceiveJoin:
+		// specs/startup/spec.yaml:536
 		return ignored(91)
-	case ReceiveGameState:
-		// specs/startup/spec.yaml:494
+	case ReceiveUnjoin:
+		// specs/startup/spec.yaml:536
 		return ignored(92)
-	case ReceivePing:
-		// specs/startup/spec.yaml:494
+	case ReceiveGameState:
+		// specs/startup/spec.yaml:536
 		return ignored(93)
+	case ReceivePing:
+		// specs/startup/spec.yaml:536
+		return ignored(94)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1703,6 +1759,34 @@ func (m *Peer) compare(fx *Effects, attempt Try, attempts Attempts, epoch Epoch,
 					}
 					fx.sendTo(MessageDisconnect, m.Party.Value.Founder.Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{}, Slot: m.Own, Attempt: m.Came[m.Own.Value], Epoch: m.Party.Value}
 				}
+				holds2 := !m.Party.Value.Founder.Present
+				if holds2 {
+					if !m.Own.Present {
+						return false
+					}
+					holds2 = !players[m.Own.Value].Present || players[m.Own.Value].Value != m.Self
+				}
+				if holds2 {
+					slot := m.Own.Value
+					var set uint64
+					for key := range Slot(8) {
+						if m.Table[key].Present {
+							set |= 1 << key
+						}
+					}
+					for i := range 8 {
+						if set>>i&1 == 0 {
+							continue
+						}
+						t := Slot(i)
+						if t != slot && m.Came[t] == 0 && (!m.Table[t].Present || m.Table[t].Value != fx.from) {
+							if !m.Table[t].Present {
+								return false
+							}
+							fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: Optional[fsm.Peer]{Present: true, Value: fx.from}, Slot: Optional[Slot]{Present: true, Value: slot}, Attempt: 0, Epoch: m.Party.Value}
+						}
+					}
+				}
 				value := m.firstSlotByPlayers(players)
 				if !value.Present {
 					return false
@@ -1753,25 +1837,31 @@ func (m *Peer) end(fx *Effects) {
 	m.Came = Attempts{}
 }
 
-// seatSender is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
-func (m *Peer) seatSender(fx *Effects, attempt Try, slot Slot) {
-	if (!m.Own.Present || m.Own.Value != slot) && fx.from != m.Self {
-		if !m.Table[slot].Present || m.Table[slot].Value != fx.from {
-			m.forgetSender(fx)
-			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
-			m.Came[slot] = attempt
-			m.heard(fx, slot)
-		} else {
-			m.Came[slot] = max(m.Came[slot], attempt)
-			var value uint64
-			if attempt > 0 {
-				value = m.Fresh &^ (1 << slot)
-			} else {
-				value = m.Fresh
-			}
-			m.Fresh = value
+// correct is the routine correct: original players forget who is in that slot. It returns false if the step
+// is refused.
+func (m *Peer) correct(fx *Effects, slot Slot) bool {
+	var set uint64
+	for key := range Slot(8) {
+		if m.Table[key].Present {
+			set |= 1 << key
 		}
 	}
+	for i := range 8 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if !m.Own.Present {
+			return false
+		}
+		if t != m.Own.Value && t != slot && m.Came[t] == 0 && m.Fresh&(1<<t) == 0 {
+			if !m.Table[t].Present || !m.Party.Present {
+				return false
+			}
+			fx.sendTo(MessageDisconnect, m.Table[t].Value).Disconnect = DisconnectMessage{Node: m.Table[t], Slot: Optional[Slot]{Present: true, Value: slot}, Attempt: 0, Epoch: m.Party.Value}
+		}
+	}
+	return true
 }
 
 // introduce is the routine introduce: tells an original player of all others, by copies of answers. It
@@ -1806,6 +1896,74 @@ func (m *Peer) introduce(fx *Effects, slot Slot) bool {
 		}
 	}
 	return true
+}
+
+// introduceAll is the routine introduceAll: tells original players of all others. It returns false if the
+// step is refused.
+func (m *Peer) introduceAll(fx *Effects) bool {
+	var set uint64
+	for key := range Slot(8) {
+		if m.Table[key].Present {
+			set |= 1 << key
+		}
+	}
+	for i := range 8 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		t := Slot(i)
+		if (!m.Own.Present || m.Own.Value != t) && m.Came[t] == 0 && m.Fresh&(1<<t) == 0 {
+			if !m.introduce(fx, t) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// seatSender is the routine seat: that one is in that slot, and in no other; nobody else is in ours.
+func (m *Peer) seatSender(fx *Effects, attempt Try, slot Slot) {
+	if (!m.Own.Present || m.Own.Value != slot) && fx.from != m.Self {
+		if !m.Table[slot].Present || m.Table[slot].Value != fx.from {
+			m.forgetSender(fx)
+			m.Table[slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+			m.Came[slot] = attempt
+			m.heard(fx, slot)
+		} else {
+			m.Came[slot] = max(m.Came[slot], attempt)
+			var value uint64
+			if attempt > 0 {
+				value = m.Fresh &^ (1 << slot)
+			} else {
+				value = m.Fresh
+			}
+			m.Fresh = value
+		}
+	}
+}
+
+// someFresh reports whether some(s in fresh: table[s] == sender).
+func (m *Peer) someFresh(fx *Effects) bool {
+	for i := range 8 {
+		if m.Fresh>>i&1 == 0 {
+			continue
+		}
+		s := Slot(i)
+		if m.Table[s].Present && m.Table[s].Value == fx.from {
+			return true
+		}
+	}
+	return false
+}
+
+// someSlotByFresh reports whether some(s in Slot: s in table && came[s] == 0 && !(s in fresh)).
+func (m *Peer) someSlotByFresh() bool {
+	for s := range Slot(8) {
+		if m.Table[s].Present && m.Came[s] == 0 && m.Fresh&(1<<s) == 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // out is the routine out: that one is no player any more. The keeper begins the next game; if the keeper is

@@ -22,7 +22,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "a6dfc5fddf0dd0fb5137622ddd8ba404ccededd78e41f6b697fd0fd15948f961"
+const hash = "3ea820e63a96d4ca492ac4aa0a479225d6cb894275e1188a0ea58b5d6987faf8"
 
 // The constants of the specification that its machines use.
 const (

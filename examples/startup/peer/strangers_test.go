@@ -126,6 +126,14 @@ func TestFloods(t *testing.T) {
 		"for others": func(own mem.Address) []byte {
 			return connect(own+1<<20, own+2<<20, own+3<<20, own+4<<20, own+5<<20, own+6<<20, own+7<<20, own+8<<20)
 		},
+		"players": func(mem.Address) []byte {
+			b := make([]byte, 144)
+			copy(b, connect()[:140])
+			b[16], b[26], b[27] = 8, 1, 0
+			clear(b[8:12])
+			binary.LittleEndian.PutUint32(b[8:], crc32.ChecksumIEEE(b))
+			return b
+		},
 		"greetings": func(mem.Address) []byte { return append([]byte("parley\x01"), make([]byte, 17)...) },
 	} {
 		t.Run(name, func(t *testing.T) {
