@@ -47,23 +47,23 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateIdle:
 		switch ev.Kind {
 		case ClientCommandAsk:
-			// specs/library/lookup/spec.yaml:74
+			// specs/library/lookup/spec.yaml:75
 			m.Open = ev.Ask.Number
 			m.Asked = ev.Ask.Host
-			m.Left = 4
+			m.Left = Tries
 			fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Open), Response: false, Operation: OperationQuery, Authoritative: false, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: QuestionList{Len: 1, Items: [2]Question{{Name: m.Asked, Kind: 1, Class: 1}}}, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
 			m.Again = true
 			fx.start(clientAlarmAgain, 0)
 			m.State = ClientStateWaiting
 			return took(0)
 		case ClientReceiveMessage:
-			// specs/library/lookup/spec.yaml:75
+			// specs/library/lookup/spec.yaml:76
 			return ignored(1)
 		}
 	case ClientStateWaiting:
 		switch ev.Kind {
 		case ClientReceiveMessage:
-			// specs/library/lookup/spec.yaml:78
+			// specs/library/lookup/spec.yaml:79
 			if ev.Message.Message.Response && int64(ev.Message.Message.Ident) == int64(m.Open) && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Name == m.Asked && ev.Message.Message.Truncated {
 				if m.Again {
 					m.Again = false
@@ -73,7 +73,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				m.State = ClientStateIdle
 				return took(2)
 			}
-			// specs/library/lookup/spec.yaml:79
+			// specs/library/lookup/spec.yaml:80
 			if ev.Message.Message.Response && int64(ev.Message.Message.Ident) == int64(m.Open) && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Name == m.Asked {
 				if m.Again {
 					m.Again = false
@@ -83,11 +83,11 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				m.State = ClientStateIdle
 				return took(3)
 			}
-			// specs/library/lookup/spec.yaml:80 to something else
+			// specs/library/lookup/spec.yaml:81 to something else
 			return took(4)
 		case ClientTimerAgain:
 			m.Again = false
-			// specs/library/lookup/spec.yaml:82
+			// specs/library/lookup/spec.yaml:83
 			if m.Left > 0 {
 				m.Left--
 				fx.send(MessageMessage).Message = MessageMessage2{Ident: uint16(m.Open), Response: false, Operation: OperationQuery, Authoritative: false, Truncated: false, Wanted: true, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 0, Questions: QuestionList{Len: 1, Items: [2]Question{{Name: m.Asked, Kind: 1, Class: 1}}}, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
@@ -95,7 +95,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				fx.start(clientAlarmAgain, 0)
 				return took(5)
 			}
-			// specs/library/lookup/spec.yaml:83
+			// specs/library/lookup/spec.yaml:84
 			fx.report(ClientReportFailed)
 			m.State = ClientStateIdle
 			return took(6)

@@ -39,7 +39,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch m.State {
 	case ServerStateIdle:
 		if ev.Kind == ServerReceiveMessage {
-			// specs/library/lookup/spec.yaml:101
+			// specs/library/lookup/spec.yaml:102
 			if !ev.Message.Message.Response && ev.Message.Message.Operation == OperationQuery && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Kind == 1 {
 				old := *m
 				m.Number = Ident(ev.Message.Message.Ident)
@@ -52,21 +52,21 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.State = ServerStateDeciding
 				return took(0)
 			}
-			// specs/library/lookup/spec.yaml:102
+			// specs/library/lookup/spec.yaml:103
 			if !ev.Message.Message.Response {
 				fx.send(MessageMessage).Message = MessageMessage2{Ident: ev.Message.Message.Ident, Response: true, Operation: ev.Message.Message.Operation, Authoritative: false, Truncated: false, Wanted: ev.Message.Message.Wanted, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 4, Questions: ev.Message.Message.Questions, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
 				return took(1)
 			}
-			// specs/library/lookup/spec.yaml:103
+			// specs/library/lookup/spec.yaml:104
 			return took(2)
 		}
 	case ServerStateDeciding:
 		switch ev.Kind {
 		case ServerReceiveMessage:
-			// specs/library/lookup/spec.yaml:105
+			// specs/library/lookup/spec.yaml:106
 			return ignored(3)
 		case ServerCommandAnswer:
-			// specs/library/lookup/spec.yaml:107
+			// specs/library/lookup/spec.yaml:108
 			if ev.Answer.Ips.Len == 0 {
 				value, ok := fitQuestionsToQuestionList(&m.Question)
 				if !ok {
@@ -76,7 +76,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.State = ServerStateIdle
 				return took(4)
 			}
-			// specs/library/lookup/spec.yaml:108
+			// specs/library/lookup/spec.yaml:109
 			if m.Question.Len == 0 {
 				return refused(fsm.NoTransition)
 			}
@@ -89,7 +89,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.State = ServerStateIdle
 				return took(5)
 			}
-			// specs/library/lookup/spec.yaml:109
+			// specs/library/lookup/spec.yaml:110
 			value, ok := fitQuestionsToQuestionList(&m.Question)
 			if !ok {
 				return refused(6)

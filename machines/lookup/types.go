@@ -15,10 +15,11 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "3b0a5485f18ff133865dd0b6983de74ea185c491bba242cc279872c97b4eb327"
+const hash = "b45369b0dba3e321ef7bfc9c47f34fc5833bd550ee4d896cf0e9c9b635e02cb6"
 
 // The constants of the specification that its machines use.
 const (
+	Tries = 4   // how often a question is said again
 	Limit = 512 // the largest answer in bytes
 )
 

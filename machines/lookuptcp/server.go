@@ -41,7 +41,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerStateIdle:
 		switch ev.Kind {
 		case ServerReceiveMessage:
-			// specs/library/lookup/spec.yaml:101
+			// specs/library/lookup/spec.yaml:102
 			if !ev.Message.Message.Response && ev.Message.Message.Operation == OperationQuery && ev.Message.Message.Questions.Len == 1 && ev.Message.Message.Questions.Items[0].Kind == 1 {
 				old := *m
 				m.Number = Ident(ev.Message.Message.Ident)
@@ -54,12 +54,12 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				m.State = ServerStateDeciding
 				return took(0)
 			}
-			// specs/library/lookup/spec.yaml:102
+			// specs/library/lookup/spec.yaml:103
 			if !ev.Message.Message.Response {
 				fx.send(MessageMessage).Message = MessageMessage2{Ident: ev.Message.Message.Ident, Response: true, Operation: ev.Message.Message.Operation, Authoritative: false, Truncated: false, Wanted: ev.Message.Message.Wanted, Available: false, Zero: false, Authentic: false, Unchecked: false, Code: 4, Questions: ev.Message.Message.Questions, Answers: Answers{}, Authority: RecordList{}, Additional: RecordList{}}
 				return took(1)
 			}
-			// specs/library/lookup/spec.yaml:103
+			// specs/library/lookup/spec.yaml:104
 			return took(2)
 		case ServerEventLost:
 			// specs/library/lookuptcp/spec.yaml:52

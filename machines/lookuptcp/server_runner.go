@@ -222,9 +222,9 @@ var serverInfo = fsm.Info{
 	Reports:  []string{"asked"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle MESSAGE/1", From: 0, To: 1, File: "specs/library/lookup/spec.yaml", Line: 101, Col: 13},
-		{Name: "idle MESSAGE/2", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 102, Col: 13},
-		{Name: "idle MESSAGE/3", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 103, Col: 13},
+		{Name: "idle MESSAGE/1", From: 0, To: 1, File: "specs/library/lookup/spec.yaml", Line: 102, Col: 13},
+		{Name: "idle MESSAGE/2", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 103, Col: 13},
+		{Name: "idle MESSAGE/3", From: 0, To: 0, File: "specs/library/lookup/spec.yaml", Line: 104, Col: 13},
 		{Name: "idle lost", From: 0, To: 2, File: "specs/library/lookuptcp/spec.yaml", Line: 52, Col: 15},
 		{Name: "deciding MESSAGE", From: 1, To: 1, Code: fsm.Deferred, File: "specs/library/lookuptcp/spec.yaml", Line: 46, Col: 9},
 		{Name: "deciding answer/1", From: 1, To: 0, File: "specs/library/lookuptcp/spec.yaml", Line: 49, Col: 13},

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "bffc58e8766b1895d309abf8ee52d7ed65d25eb5d688b7b46cc6ca108b676bcd"
+const hash = "c6676ffd992d89031e92b94ff2feb18102157a5682722a34c785686c2a46412f"
 
 // Name is a text of at most 253 bytes. Bytes of Data from Len on are 0.
 type Name struct {
