@@ -120,7 +120,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				if !address.Present || !address.Value.Mapped.Present {
 					return m.undo(&old, fx, 10)
 				}
-				fx.report(ClientReportBound).Bound = ClientBoundReport{Address: address.Value.Mapped.Value}
+				fx.report(ClientReportBound).Bound = ClientBoundReport{Key: ev.Message.Success.Key, Address: address.Value.Mapped.Value}
 				m.State = ClientStateIdle
 				return took(10)
 			}
@@ -142,7 +142,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				if !error2.Present || !error2.Value.Error.Present {
 					return m.undo(&old, fx, 13)
 				}
-				fx.report(ClientReportRejected).Rejected = ClientRejectedReport{Error: error2.Value.Error.Value}
+				fx.report(ClientReportRejected).Rejected = ClientRejectedReport{Key: ev.Message.Failure.Key, Error: error2.Value.Error.Value}
 				m.State = ClientStateIdle
 				return took(13)
 			}

@@ -94,11 +94,13 @@ type ClientReport struct {
 
 // ClientBoundReport are the fields of report bound: this is the address.
 type ClientBoundReport struct {
+	Key     Key
 	Address Address
 }
 
 // ClientRejectedReport are the fields of report rejected.
 type ClientRejectedReport struct {
+	Key   Key
 	Error Error
 }
 

@@ -176,10 +176,12 @@ func (r *ClientRunner) AppendEffect(b []byte, i int) []byte {
 	case fsm.Report:
 		switch e.Report.Kind {
 		case ClientReportBound:
-			b = appendAddress(append(b, " bound{address: "...), &e.Report.Bound.Address)
+			b = wire.AppendUint(b, " bound{key: ", uint64(e.Report.Bound.Key))
+			b = appendAddress(append(b, ", address: "...), &e.Report.Bound.Address)
 			return append(b, '}')
 		case ClientReportRejected:
-			b = appendError(append(b, " rejected{error: "...), &e.Report.Rejected.Error)
+			b = wire.AppendUint(b, " rejected{key: ", uint64(e.Report.Rejected.Key))
+			b = appendError(append(b, ", error: "...), &e.Report.Rejected.Error)
 			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())

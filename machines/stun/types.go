@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "935dcdd0c91feb01f33c2ee9ff57341d1f543124d093ea6b96edaf969dd8f73e"
+const hash = "7f19c0d49c8d23af867a1006a04f66f0b97d719a1a62e8d89ad8ba55eeae4b93"
 
 // Key is carried and compared, never computed with.
 type Key uint64
