@@ -48,6 +48,7 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 		g := o.graphOptions()
 		g.Subtitle, g.Channels = p.Doc, graph.ChannelsOf(p)
 		for _, m := range machines {
+			g.Checks = graph.ChecksOf(p, m)
 			d := drawing{name: pictureName(file, m, p), ending: picture.Ending(format)}
 			d.data, err = picture.Render(ctx, m, format, g)
 			if errors.Is(err, picture.ErrNoDot) {

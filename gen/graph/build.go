@@ -21,7 +21,7 @@ func build(m *model.Machine, o Options) *diagram {
 		d.name = m.Protocol + "." + m.Name
 	}
 	if m.External {
-		d.name += " (external)"
+		d.name += " (external: somebody else's program)"
 	}
 	if m.Initial != nil {
 		d.initial = m.Initial.Index
@@ -56,6 +56,9 @@ func build(m *model.Machine, o Options) *diagram {
 	}
 	if len(channels.rows) > 0 {
 		d.notes = append(d.notes, channels)
+	}
+	if checks := checksNote(o); len(checks.rows) > 0 {
+		d.notes = append(d.notes, checks)
 	}
 	if !o.NoLegend {
 		d.legend = legend(m)

@@ -41,6 +41,8 @@ type Options struct {
 	Subtitle string
 	// Channels are those of a protocol with several, see ChannelsOf; a note tells which messages go over which.
 	Channels []Channel
+	// Checks are what the checks have happen to the role, see ChecksOf; a note tells it.
+	Checks []Meets
 	// Width is the number of characters after which a label is broken; 0 means 38.
 	Width int
 	flat  bool // with entry and exit actions where they happen, not at the state that has them

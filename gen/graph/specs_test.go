@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -146,6 +147,42 @@ func TestChannelsNote(t *testing.T) {
 			}
 			if got := strings.Contains(plain, "places:"); got != want {
 				t.Errorf("%s: places: %v\n%s", file, got, text)
+			}
+		}
+	}
+}
+
+// TestChecksNote: a note tells what checks have happen to a role.
+func TestChecksNote(t *testing.T) {
+	for _, x := range []struct {
+		file, role string
+		want, not  []string
+	}{
+		{"../../specs/library/ntp/spec.yaml", "client", []string{"watched by told: one", "a hostile server:"},
+			[]string{"comes and goes"}},
+		{"../../specs/masterserver/spec.yaml", "gameserver", []string{"comes and goes: visitors", "crashes:"}, nil},
+		{"../../specs/lobby/spec.yaml", "player", []string{"somebody hostile in its place:"}, nil},
+		{"../../specs/library/alternating/spec.yaml", "sender", nil, []string{"in checks"}},
+	} {
+		p, list := compile.Load(x.file, compile.Options{})
+		if p == nil {
+			t.Fatal(list)
+		}
+		i := slices.IndexFunc(p.Roles, func(m *model.Machine) bool { return m.Name == x.role })
+		if i < 0 {
+			t.Fatalf("%s has no role %s", x.file, x.role)
+		}
+		m := p.Roles[i]
+		text := graph.Mermaid(m, graph.Options{Checks: graph.ChecksOf(p, m)})
+		text = strings.ReplaceAll(text, "#58;", ":")
+		for _, want := range x.want {
+			if !strings.Contains(text, want) {
+				t.Errorf("%s: the picture of %s does not say %q:\n%s", x.file, x.role, want, text)
+			}
+		}
+		for _, not := range x.not {
+			if strings.Contains(text, not) {
+				t.Errorf("%s: the picture of %s says %q:\n%s", x.file, x.role, not, text)
 			}
 		}
 	}
