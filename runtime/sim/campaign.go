@@ -23,7 +23,8 @@ const (
 // Campaign runs the scenario with seeds 1 to runs, or as PARLEY_SIM_FIRST and
 // PARLEY_SIM_RUNS say, and fails tb at the first run that fails: it prints the seed and
 // the command that repeats it, and leaves a trace of each machine. It returns
-// what all runs had in sum, for tb to assert that faults did happen.
+// what all runs had in sum, for tb to assert that faults did happen, if they were many:
+// somebody who repeats a seed asks for one run, which need not meet any.
 func (s *Scenario) Campaign(tb testing.TB, runs int) (sum Result) {
 	tb.Helper()
 	first := number(tb, envFirst, 1)
@@ -45,6 +46,7 @@ func (s *Scenario) Campaign(tb testing.TB, runs int) (sum Result) {
 		sum.End += r.End
 		sum.Digest ^= r.Digest
 	}
+	sum.Runs = runs
 	took := time.Since(start)
 	tb.Logf("%s: %d runs, %d events, %d commands, %v of virtual time in %v (%.0f runs/s, %.0f events/s); %+v",
 		s.Name, runs, sum.Events,

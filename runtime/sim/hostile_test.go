@@ -36,7 +36,7 @@ func withStranger(games *int, breaks int) *sim.Scenario {
 func TestStrangerInTheLobby(t *testing.T) {
 	games := 0
 	sum := withStranger(&games, 0).Campaign(t, runs(200))
-	if games == 0 || sum.Forged == 0 {
+	if !few(sum) && (games == 0 || sum.Forged == 0) {
 		t.Errorf("%d games, %d things forged", games, sum.Forged)
 	}
 	s := withStranger(&games, 0)

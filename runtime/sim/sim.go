@@ -61,6 +61,8 @@ type Scenario struct {
 // Result is the outcome of one run.
 type Result struct {
 	Seed uint64
+	// Runs is of how many runs a campaign has made this the sum, 0 in the result of one run.
+	Runs int
 	// Faults are those of the first phase.
 	Faults impair.Faults
 	// Stats count what befell the frames.
