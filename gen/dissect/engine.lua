@@ -259,15 +259,18 @@ local function keep(out, item, v)
   out[path[#path]] = v
 end
 
-local read = {}
+local read, summed = {}, nil
 local function items(r, list, out)
   local begin = {}
   r.begins = r.begins or {}
   table.insert(r.begins, begin)
+  begin.sums = {}
   for i, item in ipairs(list) do
     begin[i] = r.at
+    summed(r, begin, i)
     read[item.k](r, item, out, begin)
   end
+  summed(r, begin, #list + 1)
   table.remove(r.begins)
 end
 
@@ -396,18 +399,39 @@ function take_value(item, v, at, out, node)
   if t.k == "bool" and v > 1 then node:append_text(" (true)") end
 end
 
-function read.sum(r, item)
-  local at = r.at
-  local function place(a, otherwise)
-    if a[2] < 0 then return otherwise end
-    return r.begins[#r.begins - a[1]][a[2] + 1]
+-- compare compares a checksum that stands at a place with that of bytes, in which its own count as zeros.
+local function compare(r, item, v, at, from, to)
+  local s = to > from and r.tvb:raw(from, to - from) or ""
+  if item.ahead and at >= from and at < to then
+    s = s:sub(1, at - from) .. string.rep("\0", item.bits / 8) .. s:sub(at - from + item.bits / 8 + 1)
   end
-  local v, range = number_at(r, item, "a checksum")
-  if item.ends and r.at ~= r.whole then wrong(r.at, "%d bytes behind the checksum", r.whole - r.at) end
-  local from, to = place(item.from, r.begin), place(item.to, at)
-  local want = sums[item.sum](to > from and r.tvb:raw(from, to - from) or "")
-  r.tree:add(f.sum, range, v % 2 ^ 32)
+  local want = sums[item.sum](s)
   if v ~= want then wrong(at, "the checksum is %s, not %s", number(v), number(want)) end
+end
+
+local function sum_place(r, a, otherwise)
+  if a[2] < 0 then return otherwise end
+  return r.begins[#r.begins - a[1]][a[2] + 1]
+end
+
+-- summed compares the checksums whose bytes end before item i of their list.
+function summed(r, begin, i)
+  for _, s in ipairs(begin.sums) do
+    if s.item.to[2] + 1 == i then compare(r, s.item, s.v, s.at, sum_place(r, s.item.from, r.begin), r.at) end
+  end
+end
+
+function read.sum(r, item, out, begin)
+  local at = r.at
+  local v, range = number_at(r, item, "a checksum")
+  if item.ahead then
+    r.tree:add(f.sum, range, v % 2 ^ 32)
+    table.insert(begin.sums, { item = item, v = v, at = at })
+    return
+  end
+  if item.ends and r.at ~= r.whole then wrong(r.at, "%d bytes behind the checksum", r.whole - r.at) end
+  r.tree:add(f.sum, range, v % 2 ^ 32)
+  compare(r, item, v, at, sum_place(r, item.from, r.begin), sum_place(r, item.to, at))
 end
 
 function read.pad(r, item)

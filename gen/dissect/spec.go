@@ -190,8 +190,8 @@ func (w *writer) item(item model.WireItem) {
 			}
 		})
 	case *model.WireSum:
-		w.line(`{ k = "sum", sum = %q, %s, from = { %d, %d }, to = { %d, %d }, ends = %t },`, it.Sum, number(it.Number),
-			it.From.Up, it.From.Index, it.To.Up, it.To.Index, it.Ends)
+		w.line(`{ k = "sum", sum = %q, %s, from = { %d, %d }, to = { %d, %d }, ends = %t, ahead = %t },`, it.Sum,
+			number(it.Number), it.From.Up, it.From.Index, it.To.Up, it.To.Index, it.Ends, it.Ahead)
 	case *model.WirePad:
 		w.line(`{ k = "pad", bytes = %d },`, it.Bytes)
 	case *model.WireConst:

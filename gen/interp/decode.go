@@ -45,8 +45,12 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 	begin := make([]int, len(items))
 	d.begins = append(d.begins, begin)
 	defer func() { d.begins = d.begins[:len(d.begins)-1] }()
+	var sums []sumAhead
 	for i, item := range items {
 		begin[i] = d.at
+		if !d.summed(sums, i) {
+			return false
+		}
 		ok := true
 		switch it := item.(type) {
 		case *model.WireInt:
@@ -60,6 +64,10 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 		case *model.WireLiteral:
 			ok = d.literal(it)
 		case *model.WireSum:
+			if it.Ahead {
+				ok = d.sumAhead(it, &sums)
+				break
+			}
 			ok = d.sum(it)
 		case *model.WireBits:
 			ok = d.bits(it, slots, prefix)
@@ -94,7 +102,7 @@ func (d *decoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			return false
 		}
 	}
-	return true
+	return d.summed(sums, len(items))
 }
 
 // number reads a number, and says how many bytes it takes. It does not go behind them.

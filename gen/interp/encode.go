@@ -170,8 +170,10 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 	begin := make([]int, len(items))
 	e.begins = append(e.begins, begin)
 	defer func() { e.begins = e.begins[:len(e.begins)-1] }()
+	var sums []sumAhead
 	for i, item := range items {
 		begin[i] = len(e.b)
+		e.summed(sums, i)
 		ok := true
 		switch it := item.(type) {
 		case *model.WireInt:
@@ -183,6 +185,11 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 		case *model.WireLiteral:
 			e.b = append(e.b, it.Bytes...)
 		case *model.WireSum:
+			if it.Ahead {
+				sums = append(sums, sumAhead{it: it, at: len(e.b)})
+				e.b = append(e.b, make([]byte, it.Bits/8)...)
+				break
+			}
 			e.sum(it)
 		case *model.WireBits:
 			ok = e.bits(it, slots, prefix)
@@ -219,6 +226,7 @@ func (e *encoder) items(items []model.WireItem, slots []int64, prefix string) bo
 			return false
 		}
 	}
+	e.summed(sums, len(items))
 	return true
 }
 

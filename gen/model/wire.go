@@ -215,12 +215,15 @@ type (
 	}
 	// WireSum is a sum of bytes before it, from one item's first byte to another's; when decoding, another
 	// is an error. Ends: the sum is over the frame's length, so the frame ends behind it; a length
-	// that stands there at LengthAt counts Less bytes fewer than the frame has.
+	// that stands there at LengthAt counts Less bytes fewer than the frame has. Ahead: the sum stands before To,
+	// which is then an item of the same list, or its end; From can stand behind it, too. The sum's own bytes
+	// count as zeros.
 	WireSum struct {
 		WireBase
 		Number
 		Sum      Sum
 		From, To Anchor
+		Ahead    bool
 		Ends     bool
 		Length   Number
 		LengthAt int
@@ -534,11 +537,11 @@ func Extent(item WireItem) (least, most int) {
 		return int(it.Field.Type.Lo), int(it.Field.Type.Hi)
 	case *WireSized:
 		least, _ = it.Bytes()
-		return least + LeastBody(0, it.Items), 1 << 30
+		return least + leastOf(0, it.Items, false), 1 << 30
 	case *WireCase:
 		least = 1 << 30
 		for _, b := range it.Branches {
-			least = min(least, LeastBody(0, b.Items))
+			least = min(least, leastOf(0, b.Items, false))
 		}
 		return least, 1 << 30
 	case *WireBytes:
@@ -565,7 +568,11 @@ func Extent(item WireItem) (least, most int) {
 
 // LeastBody counts the bytes of items behind the first start bytes of a frame, with empty lists and
 // texts. It does not count padding at the end.
-func LeastBody(start int, items []WireItem) int {
+func LeastBody(start int, items []WireItem) int { return leastOf(start, items, true) }
+
+// leastOf is [LeastBody]. Unless the items are placed, nobody knows where they begin, and how much padding brings them
+// to a multiple from the frame's start.
+func leastOf(start int, items []WireItem, placed bool) int {
 	at, least := start, start
 	begin := make([]int, len(items))
 	for i, item := range items {
@@ -575,7 +582,7 @@ func LeastBody(start int, items []WireItem) int {
 			if a.Since >= 0 {
 				since = begin[a.Since]
 			}
-			if over := (at - since) % a.To; over != 0 {
+			if over := (at - since) % a.To; over != 0 && (placed || a.Since >= 0) {
 				at += a.To - over
 			}
 			continue

@@ -72,6 +72,10 @@ var vectors = []vector{
 	{"parts", "0e 001d 02 6162 01 63 00 01 78 c003 01 02 c006 00 02 02 0102 01 79 c009 01 04 01 7a c00f",
 		`NAMES{plain: "ab.c", hosts: [{name: "x.ab.c", kind: 1, mail: "c", other: none}, {name: "", kind: 2, mail: none, ` +
 			`other: "\x01\x02"}, {name: "y.x.ab.c", kind: 1, mail: "z.c", other: none}]}`},
+	// The head of a datagram with its checksum, and an echo request of ICMP: examples known elsewhere.
+	{"parts", "0f 0016 45000073000040004011 b861 c0a80001c0a800c7 6869",
+		`DATAGRAM{head: "E\x00\x00s\x00\x00@\x00@\x11", tail: "\xc0\xa8\x00\x01\xc0\xa8\x00\xc7", payload: "hi"}`},
+	{"parts", "11 0008 0800 f7fd 00010001", `PROBE{kind: 2048, data: "\x00\x01\x00\x01"}`},
 	{"parts", "0a 0010 02 03 6869 05 0001 fffe 7a7a 6d6172 0009",
 		`PACKET{padding: "zz", payload: "hi", ids: [1, 65534], mark: "mar", last: 9}`},
 	{"parts", "0b 0016 01 00000000 02 02 6869 07 1234 80011170 78 79 7a 00 ff ff",

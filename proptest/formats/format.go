@@ -5,6 +5,7 @@ package formats
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"pgregory.net/rapid"
@@ -27,16 +28,19 @@ type drawing struct {
 	self   bool     // frames end where their items do
 	fixed  int      // the bytes of a header that nothing fills in at the end, from the first on
 	varied bool     // the header has no fixed size
+	// surplus: bytes may follow the last item. summable: links do not fill in anything of the header.
+	surplus, summable bool
 }
 
 // scope is a message or a record, whose fields are declared as items place them.
 type scope struct {
 	fields []string
-	prefix string // before the names of fields, in items
-	list   bool   // it is an element of a list
-	maybe  bool   // only optional fields can be placed
-	region bool   // the frame ends where a region does
-	tail   bool   // items may take the rest
+	prefix string   // before the names of fields, in items
+	list   bool     // it is an element of a list
+	maybe  bool     // only optional fields can be placed
+	region bool     // the frame ends where a region does
+	around []string // what items around these place
+	tail   bool     // items may take the rest
 	depth  int
 }
 
@@ -115,11 +119,13 @@ func (d *drawing) spec() string {
 		h = headers[d.n(0, len(headers)-1, "header")]
 	}
 	d.fixed, d.varied = h.fixed, h.varied
+	d.summable = !h.varied && !strings.Contains(h.items, "checksum") && !strings.Contains(h.items, "sequence")
 	wire := fmt.Sprintf("wire: {order: %s, header: [%s], max: 60000", order, h.items)
 	if d.self {
 		wire = fmt.Sprintf("wire: {order: %s, selfDelimiting: true, max: 60000", order)
 	} else if d.once(8, "surplus") {
 		wire += ", surplus: skip"
+		d.surplus = true
 	}
 	count := d.n(1, 3, "messages")
 	if !d.self && !h.typed {
@@ -170,6 +176,7 @@ func (d *drawing) spec() string {
 // items draws a list of items.
 func (d *drawing) items(s *scope) []string {
 	var out, placed []string
+	at := map[string]int{}
 	rest, tail := false, false
 	count := d.n(1, 6-s.depth, "items")
 	for i := 0; i < count && !rest && !tail; i++ {
@@ -192,17 +199,18 @@ func (d *drawing) items(s *scope) []string {
 		case kind < 12 && s.depth < 2:
 			out = append(out, d.list(s)...)
 		case kind == 12 && s.depth < 2:
-			out = append(out, d.sized(s))
+			out = append(out, d.sized(s, placed))
 		case kind == 13 && s.depth < 2 && !s.maybe && s.prefix == "":
 			out = append(out, d.part(s)...)
 		case kind == 14 && s.depth < 2 && !s.maybe && s.prefix == "":
-			out = append(out, d.choice(s)...)
-		case kind == 15 && len(placed) > 0:
-			from, to := d.n(0, len(placed)-1, "since"), ""
-			if from < len(placed)-1 && d.once(2, "to") {
-				to = ", to: " + one(d, "to", placed[from+1:]...)
+			out = append(out, d.choice(s, placed)...)
+		case kind == 15 && len(placed)+len(s.around) > 0:
+			all := append(slices.Clip(s.around), placed...)
+			from, to := d.n(0, len(all)-1, "since"), ""
+			if from < len(all)-1 && d.once(2, "to") {
+				to = ", to: " + one(d, "to", all[from+1:]...)
 			}
-			since := placed[from]
+			since := all[from]
 			xor := one(d, "sum xor", "", "", ", xor: 77")
 			out = append(out, fmt.Sprintf("checksum: {as: %s, since: %s%s%s}",
 				one(d, "sum", "crc32", "crc32c", "adler32", "internet"), since, to, xor))
@@ -230,9 +238,40 @@ func (d *drawing) items(s *scope) []string {
 				continue
 			}
 			placed = append(placed, key)
+			at[key] = len(out) - 1
 		}
 	}
+	if len(placed) > 0 && d.once(5, "ahead") {
+		out = d.ahead(s, out, placed, at, rest || tail)
+	}
 	return out
+}
+
+// ahead puts a checksum before the end of its bytes.
+func (d *drawing) ahead(s *scope, items, placed []string, at map[string]int, open bool) []string {
+	k := d.n(0, len(items), "place")
+	for open && k > 0 && (k == len(items) || strings.HasSuffix(items[k], ": rest") ||
+		strings.Contains(items[k], "to: end") ||
+		strings.HasPrefix(items[k], "if ") || strings.HasPrefix(items[k-1], "if ")) {
+		k--
+	}
+	since := one(d, "since", placed...)
+	to := "end"
+	for _, name := range placed {
+		if at[name] >= k && at[name] > at[since] && d.once(2, "to") {
+			to = name
+			break
+		}
+	}
+	if to == "end" && d.surplus && s.depth == 0 {
+		return items
+	}
+	from := ", since: " + since
+	if s.depth == 0 && !s.list && s.prefix == "" && d.summable && to == "end" && d.once(2, "all") {
+		from = ""
+	}
+	kind := one(d, "sum", "crc32", "crc32c", "adler32", "internet")
+	return slices.Insert(items, k, fmt.Sprintf("checksum: {as: %s%s, to: %s}", kind, from, to))
 }
 
 // number draws a range and a width that has room for it.
@@ -496,8 +535,9 @@ func (d *drawing) rows(s *scope, fixed bool) []string {
 }
 
 // sized draws a region.
-func (d *drawing) sized(s *scope) string {
+func (d *drawing) sized(s *scope, placed []string) string {
 	sub := *s
+	sub.around = append(slices.Clip(s.around), placed...)
 	sub.depth, sub.region, sub.tail = s.depth+1, true, true
 	size := one(d, "size", "u16", "u16", "u32", "leb128", "quic", "mqtt")
 	self, varied := d.self, d.varied
@@ -557,7 +597,7 @@ func (d *drawing) inPart(s *scope, name string) (typ, item string) {
 }
 
 // choice draws a tagged union.
-func (d *drawing) choice(s *scope) []string {
+func (d *drawing) choice(s *scope, placed []string) []string {
 	typ := one(d, "tag", "bool", "0..2", "enum", "u32")
 	values := map[string][]string{"bool": {"true", "false"}, "0..2": {"0", "1", "2"}, "enum": {"a", "b", "c"},
 		"u32": {"0", "70000", "5"}}[typ]
@@ -574,6 +614,7 @@ func (d *drawing) choice(s *scope) []string {
 	var fields []string
 	for i, v := range values {
 		sub := *s
+		sub.around = append(slices.Clip(s.around), placed...)
 		sub.fields, sub.maybe, sub.depth, sub.tail = nil, true, s.depth+1, false
 		var items []string
 		if !d.once(4, "nothing") {
@@ -621,11 +662,11 @@ func (d *drawing) tail(s *scope) (items []string, rest, ends bool) {
 }
 
 // kinds are the items that specifications may have, by the words of the language.
-var kinds = []string{"bits:", "count ", "each ", "present ", "if ", "case ", "sized ", "checksum:", "xor:", "run:",
-	"align:", "pad:", "domain", "whole", "nul", "rest", "counted", "end:", "word", "decimal", "hex,", "integer",
-	"leb128", "zigzag", "mqtt", "quic", "until:", "to: end", "rows:", "{set:", "f32", "f64", "opaque", "i24", "none:",
-	"space:", "selfDelimiting", "surplus", "sequence", "{map:", "{array:", "overlong", "cut:", "compressed",
-	"crlf or lf", "charset", "low:", "xor: {at"}
+var kinds = []string{"bits:", "count ", "each ", "present ", "if ", "case ", "sized ", "checksum:", ", to: end}",
+	"xor:", "run:", "align:", "pad:", "domain", "whole", "nul", "rest", "counted", "end:", "word", "decimal", "hex,",
+	"integer", "leb128", "zigzag", "mqtt", "quic", "until:", "to: end", "rows:", "{set:", "f32", "f64", "opaque",
+	"i24", "none:", "space:", "selfDelimiting", "surplus", "sequence", "{map:", "{array:", "overlong", "cut:",
+	"compressed", "crlf or lf", "charset", "low:", "xor: {at"}
 
 // Kinds returns which items a specification has, by the words of the language.
 func Kinds(spec string) (out []string) {

@@ -23,3 +23,30 @@ func TestSums(t *testing.T) {
 		t.Errorf("a sum allocates %v times", n)
 	}
 }
+
+// TestAround: a sum in whose place there are zeros is that of the bytes with zeros there; where it stands apart from
+// its bytes, it is theirs.
+func TestAround(t *testing.T) {
+	b := []byte("\x45\x00 \xff\xff\x80some bytes of which four are not looked at\x00\xff\xff")
+	for _, s := range []Sum{CRC32, CRC32C, Adler32, Internet} {
+		size := 4
+		if s == Internet {
+			size = 2
+		}
+		for at := -size - 1; at <= len(b)+1; at++ {
+			zeroed := append([]byte(nil), b...)
+			for i := max(at, 0); i < min(at+size, len(b)); i++ {
+				zeroed[i] = 0
+			}
+			if at < 0 && at+size > 0 || at < len(b) && at+size > len(b) {
+				continue // half of a sum is never among its bytes
+			}
+			if got, want := s.Around(b, at), s.Of(zeroed); got != want {
+				t.Errorf("sum %d at %d: %x, not %x", s, at, got, want)
+			}
+		}
+		if zeros := make([]byte, 7); s.Around(zeros, 1) != s.Of(zeros) {
+			t.Errorf("sum %d of zeros", s)
+		}
+	}
+}

@@ -124,14 +124,6 @@ func (d *layout) sortRounds() {
 	})
 }
 
-// fieldsParam returns the parameter for a message's fields, if it has any.
-func fieldsParam(code []gotree.Stmt, n types.MessageNames) []gotree.Param {
-	if n.Member == "" {
-		return []gotree.Param{}
-	}
-	return []gotree.Param{{Name: gotree.Used(code, "m"), Type: gotree.X("*$1", n.Typ)}}
-}
-
 // inner returns the statements that compose appends, instead of appending them.
 func (d *layout) inner(compose func()) []gotree.Stmt {
 	outer := d.t
@@ -207,7 +199,10 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 	begin := map[int]gotree.Expr{}
 	d.begins = append(d.begins, begin)
 	defer func() { d.begins = d.begins[:len(d.begins)-1] }()
+	var sums []sumAhead
+	defer func() { d.summed(sums, len(items)) }()
 	for i, item := range items {
+		d.summed(sums, i)
 		if used[i] {
 			begin[i] = d.at
 			if _, ok := d.known(); !ok {
@@ -239,6 +234,10 @@ func (d *layout) decode(items []model.WireItem, of gotree.Expr, names []string, 
 				literalError(d.messageName(), d.at, it.Bytes))
 			d.advance(len(it.Bytes))
 		case *model.WireSum:
+			if it.Ahead {
+				sums = append(sums, d.sumAhead(it, i))
+				continue
+			}
 			d.sum(it)
 		case *model.WireBits:
 			d.bits(it, of, names, prefix)
@@ -342,11 +341,6 @@ func (d *layout) take(it *model.WireInt, v, place gotree.Expr, field string) {
 	}
 }
 
-func assigns(s gotree.Stmt) bool {
-	_, ok := s.(*gotree.Assign)
-	return ok
-}
-
 // scalar composes the conversion of the number v on the wire to a value of t.
 func (d *layout) scalar(t *model.Type, n model.Number, place gotree.Expr, field string, v gotree.Expr) []gotree.Stmt {
 	var s gotree.Block
@@ -385,14 +379,6 @@ func (d *layout) scalar(t *model.Type, n model.Number, place gotree.Expr, field 
 		set()
 	}
 	return s.List
-}
-
-// converted converts v to a type. It returns v if v has the type already.
-func converted(typ *types.Type, n model.Number, v gotree.Expr) gotree.Expr {
-	if typ.Name == ints.Type(n) {
-		return v
-	}
-	return gotree.Conv(typ.X, v)
 }
 
 func (d *layout) enum(t *model.Type, bits int, place gotree.Expr, bad func(int64) gotree.Stmt, s *gotree.Block,

@@ -64,7 +64,10 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 	begin := map[int]gotree.Expr{}
 	e.begins = append(e.begins, begin)
 	defer func() { e.begins = e.begins[:len(e.begins)-1] }()
+	var sums []sumAhead
+	defer func() { e.putSummed(sums, len(items)) }()
 	for i, item := range items {
+		e.putSummed(sums, i)
 		if used[i] {
 			begin[i] = gotree.Name{Name: fmt.Sprintf("since%d%d", e.nested, i)}
 			e.t.P("$1 := $2", begin[i], here)
@@ -91,6 +94,10 @@ func (e *layout) encode(items []model.WireItem, of gotree.Expr, names []string, 
 		case *model.WireLiteral:
 			e.t.P("dst = append(dst, $1...)", gotree.Str(it.Bytes))
 		case *model.WireSum:
+			if it.Ahead {
+				sums = append(sums, e.putSumAhead(it, i))
+				continue
+			}
 			e.putSum(it)
 		case *model.WireBits:
 			e.putBits(it, of, names, prefix)

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"slices"
 	"strconv"
 	"strings"
 
@@ -110,22 +109,6 @@ func (g *Codec) rename(all *types.Gen, channel int) {
 		}
 		gotree.Rename(&t.value, names)
 	}
-}
-
-// eachWord is a text with another word for each of its words.
-func eachWord(text string, other func(string) string) string {
-	var out, word []byte
-	for _, c := range append([]byte(text), 0) {
-		if 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
-			word = append(word, c)
-			continue
-		}
-		if len(word) > 0 {
-			out, word = append(out, other(string(word))...), word[:0]
-		}
-		out = append(out, c)
-	}
-	return string(out[:len(out)-1])
 }
 
 // appendAny composes AppendMessage, which leaves a message to the codec of its channel.
@@ -272,11 +255,6 @@ func (g *Codec) cleared(i int) []gotree.Stmt {
 		return gotree.S("if m.Kind != $1 {\n*m = Message{Kind: $1}\n}", n.Kind)
 	}
 	return gotree.S("if m.Kind == $1 {\nm.$2 = $3{}\n} else {\n*m = Message{Kind: $1}\n}", n.Kind, n.Member, n.Typ)
-}
-
-// directed reports whether some of the messages do not reach every role.
-func directed(list []*model.Message) bool {
-	return slices.ContainsFunc(list, func(m *model.Message) bool { return m.From != "" })
 }
 
 // oneOf composes the function that tries messages which the header does not tell from each other, and

@@ -1,7 +1,11 @@
 package wire
 
 import (
+	"slices"
+
 	"github.com/parley-go/parley/gen/golang/gotree"
+	"github.com/parley-go/parley/gen/golang/ints"
+	"github.com/parley-go/parley/gen/golang/types"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -25,7 +29,7 @@ func summed(items []model.WireItem, up int, used map[int]bool) {
 		switch it := item.(type) {
 		case *model.WireSum:
 			for _, a := range []model.Anchor{it.From, it.To} {
-				if a.Up == up && a.Index >= 0 {
+				if a.Up == up && a.Index >= 0 && !(it.Ahead && a == it.To) {
 					used[a.Index] = true
 				}
 			}
@@ -84,4 +88,46 @@ func manyOf(items []model.WireItem) bool {
 		}
 	}
 	return false
+}
+
+// fieldsParam returns the parameter for a message's fields, if it has any.
+func fieldsParam(code []gotree.Stmt, n types.MessageNames) []gotree.Param {
+	if n.Member == "" {
+		return []gotree.Param{}
+	}
+	return []gotree.Param{{Name: gotree.Used(code, "m"), Type: gotree.X("*$1", n.Typ)}}
+}
+
+func assigns(s gotree.Stmt) bool {
+	_, ok := s.(*gotree.Assign)
+	return ok
+}
+
+// eachWord is a text with another word for each of its words.
+func eachWord(text string, other func(string) string) string {
+	var out, word []byte
+	for _, c := range append([]byte(text), 0) {
+		if 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			word = append(word, c)
+			continue
+		}
+		if len(word) > 0 {
+			out, word = append(out, other(string(word))...), word[:0]
+		}
+		out = append(out, c)
+	}
+	return string(out[:len(out)-1])
+}
+
+// directed reports whether some of the messages do not reach every role.
+func directed(list []*model.Message) bool {
+	return slices.ContainsFunc(list, func(m *model.Message) bool { return m.From != "" })
+}
+
+// converted converts v to a type. It returns v if v has the type already.
+func converted(typ *types.Type, n model.Number, v gotree.Expr) gotree.Expr {
+	if typ.Name == ints.Type(n) {
+		return v
+	}
+	return gotree.Conv(typ.X, v)
 }

@@ -40,6 +40,8 @@ type writer struct {
 	self    bool            // the frame ends where its items do
 	inBits  bool            // the items are parts of a number
 	ended   bool            // a sum over the frame's length ends the frame
+	sizes   bool            // the number of their bytes stands before the items, and is known behind them
+	ahead   []aheadSum      // the checksums that stand before the end of their bytes
 	outer   *writer         // of the items of which one has these, within the same message or element
 	frame   *model.Wire
 	varies  bool // the size of what is before the items varies
@@ -109,9 +111,10 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 			}
 		}
 	}
-	w.prefixes(out)
-	w.tight(out)
-	w.runs(out)
+	w.aheads(out)
+	w.r.prefixes(out)
+	w.r.tight(out)
+	w.r.runs(out)
 	return out
 }
 
@@ -199,7 +202,7 @@ func (w *writer) item(e ast.Entry, it *ast.Node, index int) model.WireItem {
 		if w.header {
 			return w.checksum(e, base)
 		}
-		return w.sum(e, base)
+		return w.sum(e, base, index)
 	}
 	switch {
 	case word == "count" && rest != "":

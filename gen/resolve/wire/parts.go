@@ -14,6 +14,7 @@ import (
 func (w *writer) within() *writer {
 	sub := *w
 	sub.names, sub.rest, sub.tail, sub.behind, sub.outer = map[string]int{}, false, nil, nil, w
+	sub.ahead, sub.sizes = nil, false
 	return &sub
 }
 
@@ -31,7 +32,7 @@ func (w *writer) sized(width string, e ast.Entry, base model.WireBase) model.Wir
 	n.Little = w.little && n.Varint == model.Fixed
 	w.growBy(n)
 	sub := w.within()
-	sub.region, sub.self, sub.nested = true, false, w.nested
+	sub.region, sub.sizes, sub.self, sub.nested = true, true, false, w.nested
 	sub.varies = w.varies || n.Varint != model.Fixed
 	items := sub.items(e.Value)
 	if _, most := n.Range(); most < 1<<40 && sub.max-w.max > int64(most) {

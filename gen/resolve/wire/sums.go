@@ -15,8 +15,185 @@ var sums = map[string]struct {
 	"internet": {model.Internet, 16},
 }
 
-// sum resolves a checksum of bytes before it.
-func (w *writer) sum(e ast.Entry, base model.WireBase) model.WireItem {
+// aheadSum is a checksum that stands before the end of its bytes, or before all of them. Since and to are the
+// items that it names and that were not there yet; to is nil for the end.
+type aheadSum struct {
+	it        *model.WireSum
+	at        int
+	since, to *ast.Node
+}
+
+// later returns the node of a name that no item before has, but one behind may have, or that is `end`.
+func (w *writer) later(n *ast.Node, key string) *ast.Node {
+	if n.Kind != ast.Map || n.Get(key) == nil {
+		return nil
+	}
+	name := n.Get(key)
+	for x := w; x != nil; x = x.outer {
+		if _, ok := x.names[name.Text]; ok {
+			return nil
+		}
+	}
+	if w.lookup(name.Text) != nil || key == "to" && name.Text == "end" {
+		return name
+	}
+	return nil
+}
+
+// aheads finds the items behind checksums of a list that these name.
+func (w *writer) aheads(items []model.WireItem) {
+	for _, s := range w.ahead {
+		from, to := s.it.From.Index, len(items)
+		for _, name := range []*ast.Node{s.since, s.to} {
+			if name == nil || name == s.to && name.Text == "end" && w.lookup("end") == nil {
+				continue
+			}
+			i, ok := w.names[name.Text]
+			if !ok {
+				w.r.Errorf("FSM076", name.Span(), "%s is no item beside this checksum", diag.Quote(name.Text)).
+					With("it begins or ends at items of the same list; `to: end` is the end of that list")
+				return
+			}
+			w.refer(name, 0, w.lookup(name.Text))
+			if name == s.since {
+				from = i
+			} else {
+				to = i
+			}
+		}
+		if s.since != nil {
+			s.it.From.Index = from
+		}
+		s.it.To = model.Anchor{Index: to}
+		if s.it.From.Up == 0 && from >= to {
+			w.noBytes(s.to, s.since)
+		}
+		if _, space := items[to-1].(*model.WireSpace); space && w.self {
+			w.r.Errorf("FSM074", s.to.Span(), "before %s is white space, of which more may come, so nobody knows when "+
+				"the checksum's bytes are there", diag.Quote(s.to.Text)).With("end the checksum at another item")
+		}
+	}
+	w.overlaps()
+}
+
+// open reports a checksum that is not known yet where another one is computed over it.
+func (w *writer) open(it *model.WireSum, at diag.Span) bool {
+	level := 0
+	for x := w; x != nil; x = x.outer {
+		begun := it.From.Index < 0 || it.From.Up > level
+		if x.sizes && begun && (it.Ahead || it.To.Index < 0 || it.To.Up <= level) {
+			w.r.Errorf("FSM074", at, "this checksum covers the size of the region that it is in, which is known at "+
+				"its end").With("begin it in the region: `since: …`, or put it behind the region")
+			return true
+		}
+		for _, s := range x.ahead {
+			_, ended := x.names[textOf(s.to)]
+			after := it.To.Index >= 0 && (level < it.To.Up || level == it.To.Up && s.at >= it.To.Index)
+			before := it.From.Index >= 0 && (level > it.From.Up || level == it.From.Up && s.at < it.From.Index)
+			if s.it == it || ended || after || before {
+				continue
+			}
+			return w.unknown(s.it, at)
+		}
+		level++
+	}
+	return false
+}
+
+// unknown reports a checksum over another one that is not known yet.
+func (w *writer) unknown(other *model.WireSum, at diag.Span) bool {
+	w.r.Errorf("FSM074", at, "this checksum covers another one, which is computed later").
+		See(other.Span, "this one").
+		With("let the other one end earlier, or the bytes of this one not have it among them")
+	return true
+}
+
+func textOf(n *ast.Node) string {
+	if n == nil {
+		return ""
+	}
+	return n.Text
+}
+
+// overlaps reports checksums of a list of which one is computed over another one that is computed later.
+func (w *writer) overlaps() {
+	for i, x := range w.ahead {
+		for k, y := range w.ahead {
+			later := y.it.To.Index > x.it.To.Index || y.it.To == x.it.To && k > i
+			if later && y.at < x.it.To.Index && (x.it.From.Up > 0 || y.at >= x.it.From.Index) {
+				w.unknown(y.it, x.it.Span)
+				return
+			}
+		}
+		if x.it.From.Up > 0 && w.outer != nil {
+			up := *x.it
+			up.From.Up, up.To = x.it.From.Up-1, model.Anchor{Index: -1}
+			if w.outer.open(&up, x.it.Span) {
+				return
+			}
+		}
+	}
+}
+
+// noBytes reports a checksum of which the end is not behind the beginning.
+func (w *writer) noBytes(to, since *ast.Node) {
+	if to == nil || since == nil {
+		return
+	}
+	w.r.Errorf("FSM074", to.Span(), "%s is not behind %s, so there would be no bytes to sum up",
+		diag.Quote(to.Text), diag.Quote(since.Text)).
+		With("the sum is of the bytes from the first byte of `since` up to that of `to`")
+}
+
+// behindIt resolves where a checksum begins and ends that stands before the end of its bytes.
+func (w *writer) behindIt(it *model.WireSum, e ast.Entry, index int, since, to *ast.Node) bool {
+	n := e.Value
+	it.Ahead = true
+	if to == nil {
+		w.r.Errorf("FSM074", since.Span(), "%s comes behind the checksum, and nothing says where its bytes end",
+			diag.Quote(since.Text)).With("add `to: end`, or the item behind the last one")
+		return false
+	}
+	var ok bool
+	if since == nil {
+		it.From, ok = w.anchor(n, "since")
+	} else {
+		it.From, ok = model.Anchor{Index: -1}, true
+	}
+	if !ok || since == nil && it.From.Index < 0 && !w.aheadOfFrame(it, e, to) {
+		return false
+	}
+	if to.Text == "end" && w.frame.Surplus && w.outer == nil && !w.nested {
+		w.r.Errorf("FSM074", to.Span(), "with `surplus: skip` nobody knows which bytes belong to the checksum").
+			With("end it at an item, or leave `surplus` out")
+		return false
+	}
+	if since != nil {
+		it.From = model.Anchor{Index: index + 1} // known behind it
+	}
+	it.To = model.Anchor{Index: index + 1}
+	w.ahead = append(w.ahead, aheadSum{it, index, since, to})
+	return true
+}
+
+// aheadOfFrame checks a sum from the frame's first byte on that stands before the end of its bytes.
+func (w *writer) aheadOfFrame(it *model.WireSum, e ast.Entry, to *ast.Node) bool {
+	sub := *w
+	sub.ended, sub.nested, sub.last = false, false, nil
+	if !sub.overFrame(it, e) {
+		return false
+	}
+	if it.Ends && (w.outer != nil || w.nested || to.Text != "end") {
+		w.r.Errorf("FSM074", e.Key.Span(), "a checksum from the frame's beginning on covers its length, which is "+
+			"known at the frame's end").With("among the items of the message write `to: end`; or say from which " +
+			"item on: `since: …`")
+		return false
+	}
+	return true
+}
+
+// sum resolves a checksum. index is its place among the items.
+func (w *writer) sum(e ast.Entry, base model.WireBase, index int) model.WireItem {
 	n := e.Value
 	as := n
 	if n.Kind == ast.Map {
@@ -39,6 +216,13 @@ func (w *writer) sum(e ast.Entry, base model.WireBase) model.WireItem {
 			return nil
 		}
 	}
+	if since, to := w.later(n, "since"), w.later(n, "to"); since != nil || to != nil {
+		if !w.behindIt(it, e, index, since, to) || w.open(it, e.Key.Span()) {
+			return nil
+		}
+		w.growBy(it.Number)
+		return it
+	}
 	var ok1, ok2 bool
 	it.From, ok1 = w.anchor(n, "since")
 	it.To, ok2 = w.anchor(n, "to")
@@ -47,9 +231,10 @@ func (w *writer) sum(e ast.Entry, base model.WireBase) model.WireItem {
 	}
 	if from, to := it.From, it.To; from.Index >= 0 && to.Index >= 0 && (from.Up < to.Up || from.Up == to.Up &&
 		from.Index >= to.Index) {
-		w.r.Errorf("FSM074", n.Get("to").Span(), "%s is not behind %s, so there would be no bytes to sum up",
-			diag.Quote(n.Get("to").Text), diag.Quote(n.Get("since").Text)).
-			With("the sum is of the bytes from the first byte of `since` up to that of `to`")
+		w.noBytes(n.Get("to"), n.Get("since"))
+		return nil
+	}
+	if w.open(it, e.Key.Span()) {
 		return nil
 	}
 	w.growBy(it.Number)

@@ -158,7 +158,14 @@ func (l *layouter) items(items []model.WireItem, m *model.Message) {
 		case *model.WireChecksum:
 			l.number(model.Number{Bits: 32, Little: it.Little}, "CRC-32 of the frame")
 		case *model.WireSum:
-			l.number(it.Number, "checksum of bytes before it")
+			what := "checksum of bytes before it"
+			if it.Ahead {
+				what = "checksum of bytes behind it"
+				if it.From.Index < 0 || it.From.Up > 0 || it.From.Index < it.To.Index {
+					what = "checksum of bytes around it"
+				}
+			}
+			l.number(it.Number, what)
 		case *model.WireSequence:
 			l.number(it.Number, "counted up by the link")
 		case *model.WireAddress:

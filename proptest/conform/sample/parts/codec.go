@@ -56,6 +56,14 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageSums
 	case 14:
 		kind = MessageNames
+	case 15:
+		kind = MessageDatagram
+	case 16:
+		kind = MessageEcho
+	case 17:
+		kind = MessageProbe
+	case 18:
+		kind = MessageAll
 	default:
 		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
@@ -88,6 +96,10 @@ var leastFrame = [...]uint16{
 	MessageXored:      22,
 	MessageSums:       13,
 	MessageNames:      3,
+	MessageDatagram:   23,
+	MessageEcho:       13,
+	MessageProbe:      7,
+	MessageAll:        11,
 }
 
 // DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
@@ -158,6 +170,18 @@ func decode(to string, b []byte, m *Message) wire.Error {
 	case MessageNames:
 		m.Names = NamesMessage{}
 		return decodeNames(b, &m.Names)
+	case MessageDatagram:
+		m.Datagram = DatagramMessage{}
+		return decodeDatagram(b, &m.Datagram)
+	case MessageEcho:
+		m.Echo = EchoMessage{}
+		return decodeEcho(b, &m.Echo)
+	case MessageProbe:
+		m.Probe = ProbeMessage{}
+		return decodeProbe(b, &m.Probe)
+	case MessageAll:
+		m.All = AllMessage{}
+		return decodeAll(b, &m.All)
 	}
 	if len(b) > 3 {
 		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -256,7 +280,7 @@ func oneOfAsk(b []byte, m *Message, to string) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	if int(m.Kind) >= 17 {
+	if int(m.Kind) >= 21 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -293,6 +317,14 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, err = encodeSums(dst, start, &m.Sums)
 	case MessageNames:
 		dst, err = encodeNames(dst, start, &m.Names)
+	case MessageDatagram:
+		dst, err = encodeDatagram(dst, start, &m.Datagram)
+	case MessageEcho:
+		dst, err = encodeEcho(dst, start, &m.Echo)
+	case MessageProbe:
+		dst, err = encodeProbe(dst, start, &m.Probe)
+	case MessageAll:
+		dst, err = encodeAll(dst, start, &m.All)
 	}
 	if err != nil {
 		return dst[:start], err
@@ -1866,6 +1898,7 @@ func decodeSealed(b []byte, at int, e *Sealed, message string) (int, wire.Error)
 			}
 		case 2:
 			e.N.Present = true
+			since30 := at
 			if len(b) < at+2 {
 				return at, wire.Error{Message: message, Field: "list.n", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 			}
@@ -1876,7 +1909,7 @@ func decodeSealed(b []byte, at int, e *Sealed, message string) (int, wire.Error)
 			}
 			{
 				got := uint64(binary.BigEndian.Uint32(b[at:]))
-				if want := wire.CRC32C.Of(b[since10:at]); got != want {
+				if want := wire.CRC32C.Of(b[since30:at]); got != want {
 					return at, wire.Error{Message: message, Field: "checksum", Offset: at, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
 				}
 			}
@@ -1973,8 +2006,9 @@ func encodeSealed(dst []byte, start int, e *Sealed, message string) ([]byte, err
 			if !e.N.Present {
 				return dst, wire.Error{Message: message, Field: "list.n", Offset: len(dst) - start, Problem: wire.Union, Limit: 1}
 			}
+			since30 := len(dst) - start
 			dst = binary.BigEndian.AppendUint16(dst, uint16(e.N.Value))
-			dst = binary.BigEndian.AppendUint32(dst, uint32(wire.CRC32C.Of(dst[start+since10:len(dst)])))
+			dst = binary.BigEndian.AppendUint32(dst, uint32(wire.CRC32C.Of(dst[start+since30:len(dst)])))
 		case 3:
 			if e.Data.Present {
 				return dst, wire.Error{Message: message, Field: "list.data", Offset: len(dst) - start, Problem: wire.Union, Value: 1}
@@ -2145,6 +2179,213 @@ func encodeNames(dst []byte, start int, m *NamesMessage) ([]byte, error) {
 	return dst, nil
 }
 
+func decodeDatagram(b []byte, m *DatagramMessage) wire.Error {
+	at := 3
+	{
+		if len(b) < at+10 {
+			return wire.Error{Message: "DATAGRAM", Field: "head", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 10)}
+		}
+		end := at + 10
+		text := b[at:end]
+		m.Head.Len = uint8(copy(m.Head.Data[:], text))
+		at = end
+	}
+	if len(b) < at+2 {
+		return wire.Error{Message: "DATAGRAM", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	sum01 := uint64(binary.BigEndian.Uint16(b[at:]))
+	sumAt01 := at
+	at += 2
+	{
+		if len(b) < at+8 {
+			return wire.Error{Message: "DATAGRAM", Field: "tail", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+		}
+		end := at + 8
+		text := b[at:end]
+		m.Tail.Len = uint8(copy(m.Tail.Data[:], text))
+		at = end
+	}
+	if want := wire.Internet.Around(b[3:at], sumAt01-3); sum01 != want {
+		return wire.Error{Message: "DATAGRAM", Field: "checksum", Offset: sumAt01, Problem: wire.BadSum, Value: int64(sum01), Limit: int64(want)}
+	}
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 20 {
+			return wire.Error{Message: "DATAGRAM", Field: "payload", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 20}
+		}
+		m.Payload.Len = uint8(copy(m.Payload.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "DATAGRAM", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeDatagram(dst []byte, start int, m *DatagramMessage) ([]byte, error) {
+	since00 := len(dst) - start
+	{
+		text := m.Head.Data[:min(int(m.Head.Len), 10)]
+		if len(text) < 10 {
+			return dst, wire.Error{Message: "DATAGRAM", Field: "head", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 10}
+		}
+		dst = append(dst, text...)
+	}
+	sumAt01 := len(dst)
+	dst = append(dst, 0, 0)
+	{
+		text := m.Tail.Data[:min(int(m.Tail.Len), 8)]
+		if len(text) < 8 {
+			return dst, wire.Error{Message: "DATAGRAM", Field: "tail", Offset: len(dst) - start, Problem: wire.Count, Value: int64(len(text)), Limit: 8}
+		}
+		dst = append(dst, text...)
+	}
+	binary.BigEndian.PutUint16(dst[sumAt01:], uint16(wire.Internet.Around(dst[start+since00:], sumAt01-(start+since00))))
+	{
+		text := m.Payload.Data[:min(int(m.Payload.Len), 20)]
+		dst = append(dst, text...)
+	}
+	return dst, nil
+}
+
+func decodeEcho(b []byte, m *EchoMessage) wire.Error {
+	m.Kind = b[3]
+	at := 4
+	if len(b) < at+1 {
+		return wire.Error{Message: "ECHO", Field: "ident", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	size1 := uint64(b[at])
+	at++
+	if size1 > uint64(len(b)-at) {
+		return wire.Error{Message: "ECHO", Field: "ident", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(size1, 1<<32))}
+	}
+	{
+		b := b[:at+int(size1)]
+		if len(b) < at+4 {
+			return wire.Error{Message: "ECHO", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		}
+		sum10 := uint64(binary.LittleEndian.Uint32(b[at:]) ^ 1)
+		sumAt10 := at
+		at += 4
+		since11 := at
+		if len(b) < at+2 {
+			return wire.Error{Message: "ECHO", Field: "ident", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		m.Ident = binary.BigEndian.Uint16(b[at:])
+		at += 2
+		if want := wire.CRC32C.Around(b[since11:at], sumAt10-since11); sum10 != want {
+			return wire.Error{Message: "ECHO", Field: "checksum", Offset: sumAt10, Problem: wire.BadSum, Value: int64(sum10), Limit: int64(want)}
+		}
+		{
+			text, end := b[at:], len(b)
+			if len(text) > 9 {
+				return wire.Error{Message: "ECHO", Field: "data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 9}
+			}
+			m.Data.Len = uint8(copy(m.Data.Data[:], text))
+			at = end
+		}
+		if len(b) > at {
+			return wire.Error{Message: "ECHO", Field: "ident", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+		}
+	}
+	if len(b) < at+2 {
+		return wire.Error{Message: "ECHO", Field: "checksum", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		got := uint64(binary.BigEndian.Uint16(b[at:]))
+		if want := wire.Internet.Of(b[3:at]); got != want {
+			return wire.Error{Message: "ECHO", Field: "checksum", Offset: at, Problem: wire.BadSum, Value: int64(got), Limit: int64(want)}
+		}
+	}
+	at += 2
+	if len(b) > at {
+		return wire.Error{Message: "ECHO", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeEcho(dst []byte, start int, m *EchoMessage) ([]byte, error) {
+	since00 := len(dst) - start
+	dst = append(dst, m.Kind)
+	sizeAt1 := len(dst)
+	dst = append(dst, 0)
+	{
+		sumAt10 := len(dst)
+		dst = append(dst, 0, 0, 0, 0)
+		since11 := len(dst) - start
+		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Ident))
+		binary.LittleEndian.PutUint32(dst[sumAt10:], uint32(uint32(wire.CRC32C.Around(dst[start+since11:], sumAt10-(start+since11)))^1))
+		{
+			text := m.Data.Data[:min(int(m.Data.Len), 9)]
+			dst = append(dst, text...)
+		}
+	}
+	if n := len(dst) - sizeAt1 - 1; uint64(n) > 255 {
+		return dst, wire.Error{Message: "ECHO", Field: "ident", Offset: sizeAt1 - start, Problem: wire.Range, Value: int64(n), Limit: 255}
+	}
+	{
+		n := len(dst) - sizeAt1 - 1
+		dst[sizeAt1] = byte(n)
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(wire.Internet.Of(dst[start+since00:len(dst)])))
+	return dst, nil
+}
+
+func decodeProbe(b []byte, m *ProbeMessage) wire.Error {
+	m.Kind = binary.BigEndian.Uint16(b[3:])
+	sum01 := uint64(binary.BigEndian.Uint16(b[5:]))
+	at := 7
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 30 {
+			return wire.Error{Message: "PROBE", Field: "data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 30}
+		}
+		m.Data.Len = uint8(copy(m.Data.Data[:], text))
+		at = end
+	}
+	if want := wire.Internet.Around(b[3:at], 2); sum01 != want {
+		return wire.Error{Message: "PROBE", Field: "checksum", Offset: 5, Problem: wire.BadSum, Value: int64(sum01), Limit: int64(want)}
+	}
+	if len(b) > at {
+		return wire.Error{Message: "PROBE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeProbe(dst []byte, start int, m *ProbeMessage) ([]byte, error) {
+	since00 := len(dst) - start
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
+	sumAt01 := len(dst)
+	dst = append(dst, 0, 0)
+	{
+		text := m.Data.Data[:min(int(m.Data.Len), 30)]
+		dst = append(dst, text...)
+	}
+	binary.BigEndian.PutUint16(dst[sumAt01:], uint16(wire.Internet.Around(dst[start+since00:], sumAt01-(start+since00))))
+	return dst, nil
+}
+
+func decodeAll(b []byte, m *AllMessage) wire.Error {
+	sum00 := uint64(binary.BigEndian.Uint32(b[3:]))
+	m.N = binary.BigEndian.Uint32(b[7:])
+	if want := wire.Adler32.Around(b[0:11], 3); sum00 != want {
+		return wire.Error{Message: "ALL", Field: "checksum", Offset: 3, Problem: wire.BadSum, Value: int64(sum00), Limit: int64(want)}
+	}
+	if len(b) > 11 {
+		return wire.Error{Message: "ALL", Offset: 11, Problem: wire.Trailing, Value: int64(len(b) - 11)}
+	}
+	return wire.Error{}
+}
+
+func encodeAll(dst []byte, start int, m *AllMessage) ([]byte, error) {
+	sumAt00 := len(dst)
+	dst = append(dst, 0, 0, 0, 0)
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.N))
+	binary.BigEndian.PutUint16(dst[start+1:], uint16(len(dst)-start-3))
+	binary.BigEndian.PutUint32(dst[sumAt00:], uint32(wire.Adler32.Around(dst[start:], sumAt00-start)))
+	return dst, nil
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAttributes: 1,
@@ -2164,6 +2405,10 @@ var messageIDs = [...]uint8{
 	MessageXored:      12,
 	MessageSums:       13,
 	MessageNames:      14,
+	MessageDatagram:   15,
+	MessageEcho:       16,
+	MessageProbe:      17,
+	MessageAll:        18,
 }
 
 // kindCodes are the numbers of Kind on the wire.

@@ -27,9 +27,13 @@ const (
 	MessageXored
 	MessageSums
 	MessageNames
+	MessageDatagram
+	MessageEcho
+	MessageProbe
+	MessageAll
 )
 
-var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES"}
+var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -52,6 +56,10 @@ type Message struct {
 	Xored      XoredMessage      // for MessageXored
 	Sums       SumsMessage       // for MessageSums
 	Names      NamesMessage      // for MessageNames
+	Datagram   DatagramMessage   // for MessageDatagram
+	Echo       EchoMessage       // for MessageEcho
+	Probe      ProbeMessage      // for MessageProbe
+	All        AllMessage        // for MessageAll
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -165,4 +173,29 @@ type SumsMessage struct {
 type NamesMessage struct {
 	Plain Text20
 	Hosts HostList
+}
+
+// DatagramMessage are the fields of DATAGRAM.
+type DatagramMessage struct {
+	Head    Bytes10
+	Tail    Bytes8
+	Payload BytesUpTo20
+}
+
+// EchoMessage are the fields of ECHO.
+type EchoMessage struct {
+	Kind  uint8
+	Ident uint16
+	Data  BytesUpTo9
+}
+
+// ProbeMessage are the fields of PROBE.
+type ProbeMessage struct {
+	Kind uint16
+	Data BytesUpTo30
+}
+
+// AllMessage are the fields of ALL.
+type AllMessage struct {
+	N uint32
 }

@@ -30,9 +30,13 @@ const (
 	OtherReceiveXored
 	OtherReceiveSums
 	OtherReceiveNames
+	OtherReceiveDatagram
+	OtherReceiveEcho
+	OtherReceiveProbe
+	OtherReceiveAll
 )
 
-var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES"}
+var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL"}
 
 // String returns the name as the specification has it.
 func (v OtherEventKind) String() string { return fsm.Name(otherEventKindNames[:], int(v)) }
@@ -75,6 +79,12 @@ func (ev *OtherEvent) invalid() bool {
 		return ev.Message.Sums.Text.Len > 12 || invalidSealedList(&ev.Message.Sums.List)
 	case OtherReceiveNames:
 		return ev.Message.Names.Plain.Len > 20 || invalidHostList(&ev.Message.Names.Hosts)
+	case OtherReceiveDatagram:
+		return ev.Message.Datagram.Head.Len > 10 || ev.Message.Datagram.Tail.Len > 8 || ev.Message.Datagram.Payload.Len > 20
+	case OtherReceiveEcho:
+		return ev.Message.Echo.Data.Len > 9
+	case OtherReceiveProbe:
+		return ev.Message.Probe.Data.Len > 30
 	}
 	return false
 }
@@ -132,6 +142,14 @@ func (ev *OtherEvent) outside(why *fsm.Refusal) {
 	case OtherReceiveNames:
 		why.Outside(ev.Message.Names.Plain.Len > 20, "plain", "text 20")
 		why.Outside(invalidHostList(&ev.Message.Names.Hosts), "hosts", "a list of at most 4 of Host")
+	case OtherReceiveDatagram:
+		why.Outside(ev.Message.Datagram.Head.Len > 10, "head", "bytes 10")
+		why.Outside(ev.Message.Datagram.Tail.Len > 8, "tail", "bytes 8")
+		why.Outside(ev.Message.Datagram.Payload.Len > 20, "payload", "bytes up to 20")
+	case OtherReceiveEcho:
+		why.Outside(ev.Message.Echo.Data.Len > 9, "data", "bytes up to 9")
+	case OtherReceiveProbe:
+		why.Outside(ev.Message.Probe.Data.Len > 30, "data", "bytes up to 30")
 	}
 }
 

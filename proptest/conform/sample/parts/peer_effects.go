@@ -30,11 +30,15 @@ const (
 	PeerReceiveXored
 	PeerReceiveSums
 	PeerReceiveNames
+	PeerReceiveDatagram
+	PeerReceiveEcho
+	PeerReceiveProbe
+	PeerReceiveAll
 	PeerCommandGo
 	PeerCommandPut
 )
 
-var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "go", "put"}
+var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL", "go", "put"}
 
 // String returns the name as the specification has it.
 func (v PeerEventKind) String() string { return fsm.Name(peerEventKindNames[:], int(v)) }
@@ -84,6 +88,12 @@ func (ev *PeerEvent) invalid() bool {
 		return ev.Message.Sums.Text.Len > 12 || invalidSealedList(&ev.Message.Sums.List)
 	case PeerReceiveNames:
 		return ev.Message.Names.Plain.Len > 20 || invalidHostList(&ev.Message.Names.Hosts)
+	case PeerReceiveDatagram:
+		return ev.Message.Datagram.Head.Len > 10 || ev.Message.Datagram.Tail.Len > 8 || ev.Message.Datagram.Payload.Len > 20
+	case PeerReceiveEcho:
+		return ev.Message.Echo.Data.Len > 9
+	case PeerReceiveProbe:
+		return ev.Message.Probe.Data.Len > 30
 	case PeerCommandPut:
 		return ev.Put.Some.Len > 6 || ev.Put.Other.Present && ev.Put.Other.Value.Len > 4
 	}
@@ -143,6 +153,14 @@ func (ev *PeerEvent) outside(why *fsm.Refusal) {
 	case PeerReceiveNames:
 		why.Outside(ev.Message.Names.Plain.Len > 20, "plain", "text 20")
 		why.Outside(invalidHostList(&ev.Message.Names.Hosts), "hosts", "a list of at most 4 of Host")
+	case PeerReceiveDatagram:
+		why.Outside(ev.Message.Datagram.Head.Len > 10, "head", "bytes 10")
+		why.Outside(ev.Message.Datagram.Tail.Len > 8, "tail", "bytes 8")
+		why.Outside(ev.Message.Datagram.Payload.Len > 20, "payload", "bytes up to 20")
+	case PeerReceiveEcho:
+		why.Outside(ev.Message.Echo.Data.Len > 9, "data", "bytes up to 9")
+	case PeerReceiveProbe:
+		why.Outside(ev.Message.Probe.Data.Len > 30, "data", "bytes up to 30")
 	case PeerCommandPut:
 		why.Outside(ev.Put.Some.Len > 6, "some", "bytes up to 6")
 		why.Outside(ev.Put.Other.Present && ev.Put.Other.Value.Len > 4, "other", "bytes 4")

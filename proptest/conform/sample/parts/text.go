@@ -128,6 +128,23 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendText(b, "NAMES{plain: ", m.Names.Plain.String(), int(m.Names.Plain.Len) > len(m.Names.Plain.Data))
 		b = appendHostList(append(b, ", hosts: "...), &m.Names.Hosts)
 		return append(b, '}')
+	case MessageDatagram:
+		b = wire.AppendText(b, "DATAGRAM{head: ", m.Datagram.Head.String(), int(m.Datagram.Head.Len) > len(m.Datagram.Head.Data))
+		b = wire.AppendText(b, ", tail: ", m.Datagram.Tail.String(), int(m.Datagram.Tail.Len) > len(m.Datagram.Tail.Data))
+		b = wire.AppendText(b, ", payload: ", m.Datagram.Payload.String(), int(m.Datagram.Payload.Len) > len(m.Datagram.Payload.Data))
+		return append(b, '}')
+	case MessageEcho:
+		b = wire.AppendInt(b, "ECHO{kind: ", int64(m.Echo.Kind))
+		b = wire.AppendInt(b, ", ident: ", int64(m.Echo.Ident))
+		b = wire.AppendText(b, ", data: ", m.Echo.Data.String(), int(m.Echo.Data.Len) > len(m.Echo.Data.Data))
+		return append(b, '}')
+	case MessageProbe:
+		b = wire.AppendInt(b, "PROBE{kind: ", int64(m.Probe.Kind))
+		b = wire.AppendText(b, ", data: ", m.Probe.Data.String(), int(m.Probe.Data.Len) > len(m.Probe.Data.Data))
+		return append(b, '}')
+	case MessageAll:
+		b = wire.AppendInt(b, "ALL{n: ", int64(m.All.N))
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }

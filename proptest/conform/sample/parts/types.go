@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "eb21f7b42f29fdcdcc75cb051416dda6306029192fd2fff1496a19ced74d2914"
+const hash = "6decafa3173d7d5a87db40873289288e5983a4aaa45bfcaef53910a408f9dd3e"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -495,6 +495,36 @@ type HostList struct {
 	Len   uint8
 	Items [4]Host
 }
+
+// Bytes10 is 10 bytes; with fewer it has no encoding. Bytes of Data from Len on are 0.
+type Bytes10 struct {
+	Len  uint8
+	Data [10]byte
+}
+
+// NewBytes10 makes a Bytes10; ok is false if s has not 10 bytes.
+func NewBytes10(s string) (t Bytes10, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) == len(t.Data)
+}
+
+// String returns the bytes.
+func (t Bytes10) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Bytes8 is 8 bytes; with fewer it has no encoding. Bytes of Data from Len on are 0.
+type Bytes8 struct {
+	Len  uint8
+	Data [8]byte
+}
+
+// NewBytes8 makes a Bytes8; ok is false if s has not 8 bytes.
+func NewBytes8(s string) (t Bytes8, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) == len(t.Data)
+}
+
+// String returns the bytes.
+func (t Bytes8) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
 // BytesUpTo6 is at most 6 bytes. Bytes of Data from Len on are 0.
 type BytesUpTo6 struct {
