@@ -1,12 +1,9 @@
 package replay
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -48,15 +45,7 @@ roles:
 
 func twoChannels(t *testing.T) *model.Protocol {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "two.yaml")
-	if err := os.WriteFile(file, []byte(two), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	p, list := compile.Load(file, compile.Options{})
-	if p == nil {
-		t.Fatal(list)
-	}
-	return p
+	return protocolOf(t, two)
 }
 
 // TestChannels: each of two channels has its own order and losses, and one machine explains both.

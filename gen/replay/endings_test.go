@@ -1,13 +1,10 @@
 package replay
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -43,15 +40,7 @@ checks:
 
 func marketSpec(t *testing.T, expect string) *model.Protocol {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "market.yaml")
-	if err := os.WriteFile(file, []byte(market+expect), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	p, list := compile.Load(file, compile.Options{})
-	if p == nil {
-		t.Fatal(list)
-	}
-	return p
+	return protocolOf(t, market+expect)
 }
 
 // talk makes a recording of a text: h HELLO, o OFFER, b BYE, n NEWS; an upper-case letter is the seller's. x and X

@@ -235,6 +235,9 @@ func (s *search) run(way []node, taken []int) *run.Run {
 	}
 	for i := 1; i < len(way); i++ {
 		before, after := &way[i-1], &way[i]
+		if after.move.kind == world.MoveCopy {
+			continue // the machine has not sent it
+		}
 		_, _, res, _ := s.step.Step(before.value, after.event)
 		for _, t := range s.step.Fired() {
 			if after.what == world.Stepped {

@@ -1,12 +1,9 @@
 package replay
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
 	"pgregory.net/rapid"
 )
@@ -121,15 +118,7 @@ func TestKeySeesOvertaking(t *testing.T) {
 
 func ordered(t *testing.T, order string) *model.Protocol {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "unordered.yaml")
-	if err := os.WriteFile(file, []byte(strings.ReplaceAll(unordered, "ORDER", order)), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	p, list := compile.Load(file, compile.Options{})
-	if p == nil {
-		t.Fatal(list)
-	}
-	return p
+	return protocolOf(t, strings.ReplaceAll(unordered, "ORDER", order))
 }
 
 // TestProgress holds progress against a set.

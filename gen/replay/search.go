@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
+	"time"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -60,6 +61,7 @@ type lane struct {
 	out, in []int
 	missing []bool // of out, as in a Part
 	lossy   bool   // the party may have missed what was sent to it
+	copies  []bool // of out: the network may have made it, of one shortly before
 	loose   bool   // frames may overtake each other, before they are captured and after
 	bundles [][]bundle
 }
@@ -69,8 +71,8 @@ type end = world.End[int]
 
 // move is what can happen to the machine next.
 type move struct {
-	kind    world.MoveKind // MoveStart, MoveUp, MoveDeliver, MoveOffer, MoveCommand, MoveExpire, MoveLost or MoveLose
-	frame   int            // of MoveDeliver, MoveOffer and MoveLose: the place in rec.Frames
+	kind    world.MoveKind // MoveStart, Up, Deliver, Copy, Offer, Command, Expire, Lost or Lose
+	frame   int            // of MoveDeliver, MoveCopy, MoveOffer and MoveLose: the place in rec.Frames
 	peer    int            // of MoveUp and MoveLost
 	timer   int            // of MoveExpire: the place in alarms
 	command interp.Event   // of MoveCommand
@@ -186,10 +188,25 @@ func (t *Part) lanes(rec *Recording) []lane {
 	}
 	for k := range list {
 		list[k].bundles = make([][]bundle, len(list[k].out))
-		list[k].lossy = channels[k].Lossy && (t.shared || len(list) > 1)
-		list[k].loose = !channels[k].Ordered && !t.shared && len(list) > 1
+		list[k].lossy = channels[k].Lossy
+		list[k].copies = make([]bool, len(list[k].out))
+		if channels[k].Duplicates && !t.shared {
+			list[k].mayBeCopies(rec)
+		}
+		list[k].loose = !channels[k].Ordered && !t.shared
 	}
 	return list
+}
+
+// mayBeCopies notes which frames of a lane are as one that was sent shortly before.
+func (l *lane) mayBeCopies(rec *Recording) {
+	last := map[string]time.Time{}
+	for i, k := range l.out {
+		f := &rec.Frames[k]
+		before, sent := last[string(f.Bytes)]
+		l.copies[i] = sent && f.Time.Sub(before) <= longestQueue
+		last[string(f.Bytes)] = f.Time
+	}
 }
 
 // next returns the frame that the side sends next at a node, and its channel: of several channels that which was
@@ -274,6 +291,11 @@ func (s *search) expand(n int) {
 		s.order(n, base)
 		return
 	}
+	for c := range s.lanes {
+		if l, k := &s.lanes[c], int(at.sent.first[c]); k < len(l.out) && l.copies[k] {
+			s.try(n, move{kind: world.MoveCopy, frame: l.out[k]})
+		}
+	}
 	losable := event(s.machine, model.EventLost) != nil
 	for peer := range s.rec.Names {
 		if peer != s.side {
@@ -317,7 +339,7 @@ func (s *search) rank(parent, child int) int {
 	switch {
 	case c.read.first == p.read.first && c.read != p.read:
 		return 7 // one has overtaken another
-	case c.move.kind == world.MoveLose:
+	case c.move.kind == world.MoveLose, c.move.kind == world.MoveCopy:
 		return 6
 	case c.move.kind == world.MoveLost:
 		return 5
@@ -436,6 +458,14 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 	if mv.kind == world.MoveLose {
 		return node{value: at.value, end: at.end, read: read, sent: at.sent, move: mv, what: world.Dropped,
 			event: s.reception(mv.frame)}, true
+	}
+	if mv.kind == world.MoveCopy {
+		c, sent := s.rec.Frames[mv.frame].Channel, at.sent
+		if k := int(sent.first[c]); k == len(s.lanes[c].out) || s.lanes[c].out[k] != mv.frame {
+			return node{}, false
+		}
+		sent.take(c, int(sent.first[c]))
+		return node{value: at.value, end: at.end, read: read, sent: sent, move: mv, what: world.Dropped}, true
 	}
 	if due := s.due(at); mv.kind == world.MoveOffer && (due < 0 || at.end.Held[due].Message != mv.frame) {
 		return c, false
