@@ -299,7 +299,8 @@ func follow(t *rapid.T, sys *System, trace []TraceStep, end Configuration, fault
 		for _, c := range now {
 			n := &naive{sys: sys, found: naiveFind{}, counts: make([]uint64, len(sys.Labels))}
 			n.each(c, 0, func(o *conf, _ naiveStep) {
-				if s.Proc < 0 || bytes.Equal(o.locals[s.Proc], s.After) && bytes.Equal(c.locals[s.Proc], s.Before) {
+				if s.Proc < 0 ||
+					bytes.Equal(o.locals[s.Proc], settled(sys, s)) && bytes.Equal(c.locals[s.Proc], s.Before) {
 					next = append(next, o)
 				}
 			})

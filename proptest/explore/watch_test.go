@@ -42,6 +42,14 @@ func randomWatch(t *rapid.T, sys *System, class func(v []byte) uint32) {
 	sys.Watches = append(sys.Watches, w)
 }
 
+// settled is the local value with which the machine of a step goes on.
+func settled(sys *System, s TraceStep) []byte {
+	if sys.Settle == nil || s.After == nil {
+		return s.After
+	}
+	return sys.Settle(s.Proc, s.After)
+}
+
 // randomSettle makes machines go on with an even value where a step has led to the odd one behind it.
 func randomSettle(t *rapid.T, sys *System) {
 	if len(sys.Watches) > 0 && rapid.Bool().Draw(t, "settles") {

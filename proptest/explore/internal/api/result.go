@@ -212,7 +212,7 @@ type TraceStep struct {
 	At            int
 	Sends         []Send
 	Note          []byte
-	Before, After []byte
+	Before, After []byte // After is what watches see, before [System.Settle]
 	Fault         *Fault
 }
 
