@@ -50,4 +50,18 @@ var wireCodes = []Info{
 			"begins, and no line is two messages.",
 		Example: "wire: {lines: lf, max: 64}\nmessages:\n  HELLO: {line: hello}\n  DATA: {fields: {n: " +
 			"Count, color: Color}, line: \"data {n}{color}\"}\n"},
+	{Code: "FSM103", Title: "phase that is not clear",
+		Text: "With `phases` under `wire` each message says in which of them it may be sent, and some lead to the " +
+			"next one: `phase: greeting, next: open`. Each phase can be reached. A phase is what came before in the " +
+			"stream, so the channel keeps order, and loses and copies nothing.",
+		Example: "wire: {header: [length: u16, type: u8], max: 64, phases: [greeting, open]}\nmessages:\n" +
+			"  HELLO: {id: 1, phase: greeting}\n" +
+			"  DATA: {id: 1, phase: open, fields: {n: Count, color: Color}, wire: [n: u8, color: u8]}\n"},
+	{Code: "FSM104", Title: "message out of its phase",
+		Text: "A machine may send this message where its stream is not in the message's phase. The " +
+			"states say in which " +
+			"phase the stream is, whatever guards say: give each phase states of its own.",
+		Example: "wire: {header: [length: u16, type: u8], max: 64, phases: [greeting, open]}\nmessages:\n" +
+			"  HELLO: {id: 1, phase: greeting, next: open}\n" +
+			"  DATA: {id: 1, phase: open, fields: {n: Count, color: Color}, wire: [n: u8, color: u8]}\n"},
 }

@@ -917,18 +917,42 @@ end
 
 local nobody = setmetatable({}, { __index = function() return function(self) return self end end })
 
--- strange reports whether a message does not go this way: the server receives what goes to its port, and has sent what
--- comes from there.
+-- Streams with phases. phase is that of the frame which is looked at; phases has by stream the one behind the last frame,
+-- and before has by frame the one before it, for Wireshark dissects a packet again when it is looked at.
+local phase, phases, before = 0, {}, {}
+local stream_of = spec.phased and Field.new("tcp.stream")
+function proto.init() phases, before = {}, {} end
+
+local function stream_key(pinfo)
+  local stream = stream_of()
+  return string.format("%s %s:%d>%s:%d", stream and tostring(stream.value) or "", tostring(pinfo.src), pinfo.src_port, tostring(pinfo.dst), pinfo.dst_port)
+end
+
+local function frame_key(tvb, pinfo, at)
+  return string.format("%d %d %d %s", pinfo.number, tvb:len(), at, tvb:raw(at, math.min(16, tvb:len() - at)))
+end
+
+-- strange reports whether a message does not go this way: it is of another phase, or the server receives what goes to its
+-- port, and has sent what comes from there.
 local function strange(pinfo, x)
+  if spec.phased and not x.phases[phase] then return true end
   return spec.server and x.from ~= "" and
     (pinfo.dst_port == spec.port and x.from == spec.server or pinfo.src_port == spec.port and x.from ~= spec.server)
+end
+
+-- raw reports whether no message goes this way in the present phase, so that the bytes are somebody else's.
+local function raw(pinfo)
+  for _, x in ipairs(spec.messages) do
+    if not strange(pinfo, x) then return false end
+  end
+  return true
 end
 
 -- chosen returns the first of the messages that are like m that the frame is; if it is none, the one that was read
 -- farthest.
 local function chosen(tvb, pinfo, at, total, m)
   local list = alike[spec.typed and m.id or 0]
-  if #list == 1 then return m end
+  if #list == 1 and not spec.phased then return m end
   local best, reached
   for _, x in ipairs(list) do
     if not strange(pinfo, x) then
@@ -965,11 +989,16 @@ end
 local function frame(tvb, pinfo, tree, at, total, m)
   if not spec.self then m = chosen(tvb, pinfo, at, total, m) end
   local root = tree:add(proto, tvb(at, total))
+  if spec.phased and not m.phases[phase] then
+    complain(tvb, pinfo, root, at, at + total, { at = at, text = m.name .. " is not sent here" })
+    return
+  end
   local r = { tvb = tvb, at = at, begin = at, finish = at + total, whole = at + total, tree = root, root = root, counts = {}, there = {} }
   local out = {}
   local fine, err = pcall(read_frame, r, at, m, out)
   if fine then
     finished(r, m, out, pinfo)
+    phase = m.next or phase
   else
     complain(tvb, pinfo, root, at, at + total, err)
   end
@@ -1052,6 +1081,16 @@ function proto.dissector(tvb, pinfo, tree)
   local at = 0
   while at < tvb:len() do
     local total, err, m
+    local stream = spec.phased and stream_key(pinfo)
+    local place = stream and frame_key(tvb, pinfo, at)
+    if stream then
+      phase = before[place] or phases[stream] or 0
+      if raw(pinfo) then
+        tree:add(proto, tvb(at)):append_text(": somebody else's bytes")
+        summary(pinfo, "somebody else's bytes")
+        return tvb:len()
+      end
+    end
     if spec.lines then
       total, err = line_size(tvb, at)
     elseif spec.self then
@@ -1078,7 +1117,9 @@ function proto.dissector(tvb, pinfo, tree)
     if spec.lines then
       line(tvb, pinfo, tree, at, total)
     else
+      if stream then before[place] = phase end
       frame(tvb, pinfo, tree, at, total, m)
+      if stream and not pinfo.visited then phases[stream] = phase end
     end
     at = at + total
   end

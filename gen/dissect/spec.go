@@ -58,6 +58,9 @@ func (w *writer) spec(p *model.Protocol, o Options) {
 		if form.Self {
 			w.line("self = true,")
 		}
+		if p.Phased() {
+			w.line("phased = true,")
+		}
 		w.line("most = %d, header_length = %d, surplus = %t, lines = %t, strict = %t, ascii = %t,", form.Max,
 			form.HeaderLen, form.Surplus, form.Lines, form.Strict, form.ASCII)
 		w.block("header = {", "},", func() {
@@ -122,6 +125,18 @@ func (w *writer) message(m *model.Message) {
 		w.line("name = %s, id = %d, from = %s, least = %d, doc = %s,", quote(m.Name), m.ID, quote(m.From),
 			max(m.MinLen, 0), words(m.Doc))
 		w.line("fields = %s,", fields(m.Fields))
+		if m.Phases != 0 {
+			var in []string
+			for k := range model.MostPhases {
+				if m.In(k) {
+					in = append(in, fmt.Sprintf("[%d] = true", k))
+				}
+			}
+			w.line("phases = { %s },", strings.Join(in, ", "))
+			if m.Next >= 0 {
+				w.line("next = %d,", m.Next)
+			}
+		}
 		if len(m.Line) > 0 {
 			w.block("line = {", "},", func() { w.template(m) })
 		}

@@ -65,6 +65,9 @@ func (g *gen) info(f *jen.File, r *types.Machine) {
 	if p.Several() {
 		elems = append(elems, g.channels(news)...)
 	}
+	if p.Phased() {
+		elems = append(elems, phases(p, m.Name)...)
+	}
 	ch := p.Channels()[news]
 	elems = append(elems, gotree.Field("MaxFrame", gotree.X("maxFrame")),
 		gotree.Field("MaxEffects", gotree.Int(g.MaxEffects(r))),
@@ -91,6 +94,26 @@ func (g *gen) channels(news int) []gotree.Elem {
 			Lines: true}),
 		gotree.Field("ChannelOf", gotree.Composite{Type: gotree.X("[]uint8"), Elems: gotree.Elems(of...)}),
 		gotree.Field("News", gotree.Int(news)),
+	}
+}
+
+// phases composes what tells the phases of what a role receives.
+func phases(p *model.Protocol, role string) []gotree.Elem {
+	var list, of []gotree.Expr
+	for k, name := range p.Wire.Phases {
+		elems := []gotree.Elem{gotree.Field("Name", gotree.Str(name))}
+		if p.Raw(k, role) {
+			elems = append(elems, gotree.Field("Raw", flag(true)))
+		}
+		list = append(list, gotree.Composite{Elems: elems})
+	}
+	for _, m := range p.Messages {
+		of = append(of, gotree.Int(m.FirstPhase()))
+	}
+	return []gotree.Elem{
+		gotree.Field("Phases", gotree.Composite{Type: gotree.X("[]fsm.Phase"), Elems: gotree.Elems(list...),
+			Lines: true}),
+		gotree.Field("PhaseOf", gotree.Composite{Type: gotree.X("[]uint8"), Elems: gotree.Elems(of...)}),
 	}
 }
 

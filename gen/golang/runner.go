@@ -18,16 +18,21 @@ import (
 var runnerMethods = []string{
 	"Info", "Start", "LinkUp", "LinkLost", "Timeout", "Command", "Frame", "FrameSize", "Stream",
 	"Effects", "Effect", "Fired", "Refusal", "State", "Machine", "Step", "Event", "Message", "Report",
-	"AppendFrame", "FrameOn", "FrameSizeOn", "AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
+	"AppendFrame", "FrameOn", "FrameSizeOn", "FrameIn", "FrameSizeIn",
+	"AppendEvent", "AppendEffect", "AppendMachine", "AppendLegal",
 	"String", "GoString", "Error", "Format",
 }
 
 // runnerFile composes the file that implements fsm.Runner for a role.
 func (g *gen) runnerFile(r *types.Machine) *jen.File {
 	f := g.File(g.O.Package)
+	more := "fsm.Streamer"
+	if g.P.Phased() {
+		more = "fsm.Phased"
+	}
 	f.Comment(base.Comment(r.Runner,
 		"runs a "+r.Typ+": the machine, one event and the effects of its last step. It implements fsm.Runner, "+
-			"fsm.Commander and fsm.Streamer; one goroutine owns it."))
+			"fsm.Commander and "+more+"; one goroutine owns it."))
 	f.Type().Id(r.Runner).Struct(
 		jen.Id("Machine").Id(r.Typ).Comment("may be read between steps, and replaced by a snapshot of the same "+
 			"specification"),
@@ -37,9 +42,14 @@ func (g *gen) runnerFile(r *types.Machine) *jen.File {
 		return jen.Id("_").Add(gotree.Code(gotree.X("fsm.$1", name))).Op("=").Add(gotree.Code(gotree.X("(*$1)(nil)",
 			r.Runner)))
 	}
-	defs := []jen.Code{implements("Commander"), implements("Streamer")}
-	if g.P.Several() && firstMessage(r) != "" {
-		defs = append(defs, implements("Channeled"))
+	defs := []jen.Code{implements("Commander")}
+	switch {
+	case g.P.Phased():
+		defs = append(defs, implements("Phased"))
+	case g.P.Several() && firstMessage(r) != "":
+		defs = append(defs, implements("Streamer"), implements("Channeled"))
+	default:
+		defs = append(defs, implements("Streamer"))
 	}
 	f.Var().Defs(defs...)
 	funcs(f, g.newRunner(r))
@@ -190,7 +200,7 @@ func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 		}
 		return ""
 	}
-	return []*gotree.Func{
+	out := []*gotree.Func{
 		method(r, "Step gives the machine an event.",
 			"Step(ev *$2) fsm.Result {\nr.event = *ev\nreturn r.Machine.Step(&r.event, &r.effects)\n}", r.Event),
 		method(r, "Start implements fsm.Runner.",
@@ -209,12 +219,42 @@ func (g *gen) eventMethods(r *types.Machine) []*gotree.Func {
 					return r.Machine.Step(&r.event, &r.effects)
 				}`, kind(model.EventLost)),
 		g.timeout(r),
+	}
+	if g.P.Phased() {
+		return append(out, g.inPhases(r)...)
+	}
+	return append(out,
 		g.frameMethod(r),
 		method(r, "FrameSize implements fsm.Runner.", "FrameSize(b []byte) (int, error) { return $2 }",
 			g.frameSize(r, gotree.X("b"), g.P.News())),
 		// Written for each role, because only the methods of a known type are called directly and inlined.
 		method(r, "Stream implements fsm.Streamer.", streamMethod,
-			g.frameSize(r, gotree.X("in[s.Bytes:]"), g.P.News())),
+			g.frameSize(r, gotree.X("in[s.Bytes:]"), g.P.News())))
+}
+
+// inPhases composes the methods of Phased, and those of Runner for the first phase.
+func (g *gen) inPhases(r *types.Machine) []*gotree.Func {
+	frame := `FrameIn(from fsm.Peer, phase uint8, frame []byte) (uint8, fsm.Result, error) {
+	if err := DecodeMessageIn($2, phase, frame, &r.event.Message); err != nil {
+		r.effects.reset(from)
+		return phase, refused(fsm.NoTransition), err
+	}
+	r.event.Kind, r.event.From = $3+$4(r.event.Message.Kind), from
+	return PhaseAfter(phase, r.event.Message.Kind), r.Machine.Step(&r.event, &r.effects), nil
+}`
+	role := gotree.Str(r.M.Name)
+	return []*gotree.Func{
+		method(r, "FrameIn implements fsm.Phased. The frame is decoded in place and not kept.", frame, role,
+			firstMessage(r), r.Kind),
+		method(r, "FrameSizeIn implements fsm.Phased.",
+			"FrameSizeIn(phase uint8, b []byte) (int, error) { return FrameSizeIn($2, phase, b) }", role),
+		method(r, "Frame implements fsm.Runner, for the first phase.",
+			`Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
+				_, res, err := r.FrameIn(from, 0, frame)
+				return res, err
+			}`),
+		method(r, "FrameSize implements fsm.Runner, for the first phase.",
+			"FrameSize(b []byte) (int, error) { return FrameSizeIn($2, 0, b) }", role),
 	}
 }
 

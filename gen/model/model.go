@@ -81,6 +81,10 @@ type Message struct {
 	From string
 	// Channel is the place of its channel in Protocol.Channels.
 	Channel int
+	// Phases is the set of phases of its stream, by place in Wire.Phases, in which it may be sent; 0: all. Behind
+	// it the stream is in phase Next, or as before if that is -1.
+	Phases uint16
+	Next   int
 	// MinLen and MaxLen are the least and greatest length of its frames in
 	// bytes, header included; 0 without Wire. MinLen leaves out padding at the
 	// end, which a sender may omit.

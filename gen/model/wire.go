@@ -27,7 +27,9 @@ type Wire struct {
 	Lines, ASCII bool
 	// CRLF is set if lines are written with CR LF; Strict if an LF alone then ends none.
 	CRLF, Strict bool
-	Span         diag.Span
+	// Phases are the names of the phases of a stream, the first one first; none if it has no phases.
+	Phases []string
+	Span   diag.Span
 }
 
 // EndOfLine returns the bytes that end a line that is written.

@@ -72,6 +72,7 @@ func init() {
 		{"charset", &shape{what: "the bytes of a line", scalar: oneOf("ascii", "any")}},
 		{"header", wireItems}, {"max", exprShape}, {"doc", docShape},
 		{"selfDelimiting", &shape{what: "selfDelimiting", scalar: boolScalar}},
+		{"phases", &shape{what: "the phases of a stream", list: &shape{what: "a phase", scalar: nameScalar}}},
 		{"surplus", &shape{what: "surplus", scalar: oneOf("skip", "error")}}}}
 	channel := &shape{what: "the channel", keys: []key{
 		{"order", &shape{what: "the order", scalar: oneOf("fifo", "any")}},
@@ -95,6 +96,7 @@ func init() {
 		{"types", &shape{what: "types", open: &typeShape, name: typeNames, merge: true}},
 		{"messages", named("messages", &shape{what: "a message", null: true, keys: []key{
 			{"doc", docShape}, {"id", exprShape}, {"from", text("a role")}, {"fields", fields}, {"wire", wireItems},
+			{"phase", &shape{what: "phases", list: text("a phase"), scalar: anyScalar}}, {"next", text("a phase")},
 			{"channel", text("a channel")},
 			{"line", text("a line")}, {"header", &shape{what: "numbers in the header", open: exprShape}}}})},
 		{"channel", channel},

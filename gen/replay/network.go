@@ -241,7 +241,7 @@ func (n *Network) number(f *Frame, shape *wire.Shape, a Addressing) {
 		}
 	}
 	sum(b, shape)
-	m, slots, err := n.codec.decode(0, b, "")
+	m, slots, err := n.codec.decode(0, 0, b, "")
 	if err != nil {
 		f.Problem = err.Error()
 		return

@@ -71,6 +71,8 @@ type Recording struct {
 	Ends [2]Ending
 	// Rest are bytes behind the last whole frame, by sender.
 	Rest [2]int
+	// Raw are bytes of a phase in which there are no messages, by sender: somebody else's.
+	Raw [2]int
 	// Fault is where the bytes stop being frames of the protocol, nil if they
 	// do not. Frames holds what came before.
 	Fault *FrameFault
@@ -80,6 +82,7 @@ type Recording struct {
 	codec     codec
 	datagrams []bool    // by channel
 	roles     [2]string // of the sides, if messages are told apart by them; empty while that is not known
+	phases    [2]int    // of what each side sends
 }
 
 // FrameFault is a frame that cannot be decoded, or a gap in the capture.
@@ -102,6 +105,10 @@ func Split(p *model.Protocol, chunks []Chunk, datagrams ...bool) *Recording {
 	// By channel, of each side.
 	pending, offset := make([][2][]byte, len(datagrams)), make([][2]int, len(datagrams))
 	for _, c := range chunks {
+		if c.Kind != Close && c.Kind != Reset && r.Protocol.Raw(r.phases[c.From], r.roles[1-c.From]) {
+			r.Raw[c.From] += len(c.Data)
+			continue
+		}
 		waiting, at := &pending[c.Channel][c.From], &offset[c.Channel][c.From]
 		switch c.Kind {
 		case Close, Reset:
@@ -116,6 +123,9 @@ func Split(p *model.Protocol, chunks []Chunk, datagrams ...bool) *Recording {
 			n, fault := r.cut(c, buf, *at)
 			*at += n
 			*waiting = buf[n:]
+			if r.Protocol.Raw(r.phases[c.From], r.roles[1-c.From]) {
+				r.Raw[c.From], *waiting = r.Raw[c.From]+len(*waiting), nil
+			}
 			r.Fault = fault
 		}
 		if r.Fault != nil {
@@ -130,11 +140,15 @@ func Split(p *model.Protocol, chunks []Chunk, datagrams ...bool) *Recording {
 
 // cut takes whole frames from the beginning of b, and returns their length.
 func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
-	done, wire := 0, r.codec.views[c.Channel]
-	for done < len(b) {
+	done := 0
+	for done < len(b) && !r.Protocol.Raw(r.phases[c.From], r.roles[1-c.From]) {
+		wire := r.codec.view(c.Channel, r.phases[c.From])
 		size := len(b)
 		if !r.datagrams[c.Channel] {
 			n, err := interp.FrameSizeTo(wire, b[done:], r.roles[1-c.From])
+			if r.early(wire, b[done:], 1-c.From) {
+				break
+			}
 			if err.Problem != 0 {
 				return done, &FrameFault{From: c.From, Packet: c.Packet, Offset: offset + done, Channel: c.Channel,
 					Bytes: head(b[done:]), Reason: err.Error()}
@@ -151,9 +165,24 @@ func (r *Recording) cut(c Chunk, b []byte, offset int) (int, *FrameFault) {
 				Bytes: head(f.Bytes), Reason: err.Error()}
 		}
 		r.Frames = append(r.Frames, f)
+		r.phases[c.From] = f.Message.After(r.phases[c.From])
 		done += size
 	}
 	return done, nil
+}
+
+// early reports whether bytes may still become a longer message, of a stream with phases of which nobody knows yet
+// who receives it: for each role another one.
+func (r *Recording) early(wire *model.Protocol, b []byte, to int) bool {
+	if !wire.Phased() || !wire.Directed() || len(wire.Roles) != 2 || r.roles[to] != "" {
+		return false
+	}
+	for _, m := range wire.Roles {
+		if n, err := interp.FrameSizeTo(wire, b, m.Name); err.Problem == 0 && (n == 0 || n > len(b)) {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *Recording) decode(f *Frame) error {
@@ -172,14 +201,14 @@ func (r *Recording) decode(f *Frame) error {
 // directed decodes a frame. If messages are told apart by who sends them, and there are two roles, a side
 // is one of them as soon as it has sent what that role alone sends.
 func (r *Recording) directed(f *Frame) (*model.Message, []int64, error) {
-	p := r.codec.views[f.Channel]
+	p, phase := r.codec.views[f.Channel], r.phases[f.From]
 	if !p.Directed() || len(p.Roles) != 2 {
-		return r.codec.decode(f.Channel, f.Bytes, "")
+		return r.codec.decode(f.Channel, phase, f.Bytes, "")
 	}
 	to := r.roles[f.To]
 	if to == "" {
-		a, _, errA := r.codec.decode(f.Channel, f.Bytes, p.Roles[0].Name)
-		b, _, errB := r.codec.decode(f.Channel, f.Bytes, p.Roles[1].Name)
+		a, _, errA := r.codec.decode(f.Channel, phase, f.Bytes, p.Roles[0].Name)
+		b, _, errB := r.codec.decode(f.Channel, phase, f.Bytes, p.Roles[1].Name)
 		switch {
 		case errA == nil && errB != nil && a.From != "":
 			to = p.Roles[0].Name
@@ -193,7 +222,7 @@ func (r *Recording) directed(f *Frame) (*model.Message, []int64, error) {
 			}
 		}
 	}
-	return r.codec.decode(f.Channel, f.Bytes, to)
+	return r.codec.decode(f.Channel, phase, f.Bytes, to)
 }
 
 func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), 32)]) }

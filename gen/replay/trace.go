@@ -57,6 +57,7 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 		return nil, err
 	}
 	c := &checker{m: m, strs: &interp.Strings{}, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))},
+		phases: map[fsm.Peer]int{},
 		around: around{closed: map[fsm.Peer]bool{}}}
 	c.step, c.codec = interp.New(m, c.strs), newCodec(p, c.strs)
 	if c.value, err = interp.ParseMachine(m, c.strs, h.Machine); err != nil {
@@ -108,7 +109,8 @@ type checker struct {
 	step   *interp.Machine
 	value  interp.Value
 	around around
-	last   time.Duration // of the line before
+	last   time.Duration    // of the line before
+	phases map[fsm.Peer]int // of what comes from each peer, where streams have phases
 	out    *Trace
 }
 
@@ -136,6 +138,8 @@ func (c *checker) line(s *trace.Step) string {
 		return ""
 	case trace.Malformed:
 		return c.malformed(s)
+	case trace.Up:
+		c.phases[s.Peer] = 0
 	}
 	ev, err := interp.ParseEvent(c.m, c.strs, string(s.Event))
 	if err != nil && c.outside(s) {
@@ -227,7 +231,7 @@ func (c *checker) name(t uint16) string {
 // the frame.
 func (c *checker) malformed(s *trace.Step) string {
 	c.out.Malformed++
-	if m, _, err := c.codec.decode(s.Channel, s.Frame, c.m.Name); err == nil {
+	if m, _, err := c.codec.decode(s.Channel, c.phases[s.Peer], s.Frame, c.m.Name); err == nil {
 		return fmt.Sprintf("the record says the frame is malformed, it is a good %s", m.Name)
 	}
 	return ""
@@ -239,9 +243,16 @@ func (c *checker) sameFrame(s *trace.Step, ev interp.Event) string {
 		return "the message has no frame"
 	}
 	c.out.Frames++
-	m, slots, err := c.codec.decode(s.Channel, s.Frame, c.m.Name)
+	phase := c.phases[s.Peer]
+	if s.Again { // the stream may have gone on since
+		phase = ev.Event.Message.FirstPhase()
+	}
+	m, slots, err := c.codec.decode(s.Channel, phase, s.Frame, c.m.Name)
 	if err != nil {
 		return "the frame cannot be decoded: " + err.Error()
+	}
+	if !s.Again {
+		c.phases[s.Peer] = m.After(phase)
 	}
 	if m != ev.Event.Message || !slices.Equal(slots, ev.Args) {
 		return fmt.Sprintf("the frame is %s, the event says %s", interp.AppendMessage(nil, c.strs, m, slots), s.Event)

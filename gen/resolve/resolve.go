@@ -33,6 +33,7 @@ func Protocol(u *pass.Unit, cfg pass.Config) (*model.Protocol, diag.List) {
 	r.Resolve()
 	r.checks()
 	if !r.HasErrors() {
+		r.inPhase()
 		r.unused()
 	}
 	l := r.List()

@@ -84,13 +84,13 @@ var formats = []struct{ protocol, to, hex, text string }{
 		`SERVICE_REQUEST{service: "ssh-userauth", padding: "` + strings.Repeat(`\x00`, 10) + `"}`},
 	{"ssh", "", "0000000c 04 32 616263646566 00000000",
 		`SERVICE{kind: 50, payload: "abcdef", padding: "\x00\x00\x00\x00"}`},
-	{"socks5/method", "server", "05 02 00 02", "METHODS{methods: [0, 2]}"},
-	{"socks5/method", "client", "05 ff", "METHOD{method: 255}"},
-	{"socks5/spec", "server", "01 04 75736572 02 7077", `LOGIN{name: "user", password: "pw"}`},
+	{"socks5/spec", "proxy", "05 02 00 02", "METHODS{methods: [0, 2]}"},
+	{"socks5/spec", "client", "05 ff", "METHOD{method: 255}"},
+	{"socks5/spec", "proxy", "01 04 75736572 02 7077", `LOGIN{name: "user", password: "pw"}`},
 	{"socks5/spec", "client", "01 00", "STATUS{status: 0}"},
-	{"socks5/spec", "server", "05 01 00 03 0b 6578616d706c652e636f6d 0050",
+	{"socks5/spec", "proxy", "05 01 00 03 0b 6578616d706c652e636f6d 0050",
 		`REQUEST{command: connect, kind: domain, four: none, name: "example.com", six: none, port: 80}`},
-	{"socks5/spec", "server", "05 03 00 04 20010db8000000000000000000000001 01bb",
+	{"socks5/spec", "proxy", "05 03 00 04 20010db8000000000000000000000001 01bb",
 		`REQUEST{command: associate, kind: ipv6, four: none, name: none, six: " \x01\r\xb8…", port: 443}`},
 	{"socks5/spec", "client", "05 05 00 01 00000000 0000",
 		`REPLY{code: refused, kind: ipv4, four: "\x00\x00\x00\x00", name: none, six: none, port: 0}`},
@@ -168,6 +168,11 @@ func TestFormats(t *testing.T) {
 			}
 			if _, err := dissect.Wireshark(p, dissect.Options{Port: 1}); err != nil {
 				t.Errorf("%s: %v", v.protocol, err)
+			}
+		}
+		for _, m := range p.Messages {
+			if strings.HasPrefix(v.text, m.Name+"{") {
+				p = p.In(m.FirstPhase())
 			}
 		}
 		strs := &interp.Strings{}

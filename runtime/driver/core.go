@@ -40,6 +40,9 @@ type Core[R fsm.Runner] struct {
 	m        fsm.Runner    // r too: calling through an interface is cheaper than through a type parameter
 	streamer fsm.Streamer  // r, if it is one
 	several  fsm.Channeled // r, if its protocol has several channels; then the next three have a meaning
+	phased   fsm.Phased    // r, if the streams of its protocol have phases; then phases has a meaning
+	phases   []uint8       // by peer: in which phase is what comes from it
+	sized    fsm.Peer      // whose stream is being cut
 	outs     ChannelCarrier
 	on       int    // the channel of the frame being handled
 	unfound  uint64 // channels for which it was reported that there is no link
@@ -75,7 +78,14 @@ func NewCore[R fsm.Runner](r R, o Options[R], out Carrier) *Core[R] {
 		c.outs, _ = out.(ChannelCarrier)
 		c.streamer = nil // it does not know which channel the bytes came over
 	}
-	if c.size = c.m.FrameSize; c.several != nil {
+	if len(c.info.Phases) > 0 {
+		c.phased, _ = c.m.(fsm.Phased)
+		c.streamer = nil // it does not know the phase
+	}
+	switch c.size = c.m.FrameSize; {
+	case c.phased != nil:
+		c.size = func(b []byte) (int, error) { return c.phased.FrameSizeIn(c.phase(c.sized), b) }
+	case c.several != nil:
 		c.size = func(b []byte) (int, error) { return c.several.FrameSizeOn(c.on, b) }
 	}
 	c.held.max = c.info.Deferred
@@ -126,6 +136,7 @@ func (c *Core[R]) start(now time.Duration, wall time.Time) {
 func (c *Core[R]) LinkUp(now time.Duration, peer fsm.Peer, ends string) {
 	c.counters.LinksUp++
 	c.links.up(peer)
+	c.setPhase(peer, 0)
 	c.logLink("link up", peer, ends)
 	c.handle(now, &event[R]{kind: trace.Up, peer: peer, on: c.info.News, note: ends})
 	if c.o.OnLink != nil {
@@ -159,6 +170,14 @@ func (c *Core[R]) Frame(now time.Duration, peer fsm.Peer, frame []byte) bool {
 	before := c.m.State()
 	if c.several != nil {
 		res, err := c.several.FrameOn(peer, c.on, frame)
+		return c.framed(now, peer, frame, before, res, err)
+	}
+	if c.phased != nil {
+		c.message.phase = c.phase(peer)
+		next, res, err := c.phased.FrameIn(peer, c.message.phase, frame)
+		if err == nil {
+			c.setPhase(peer, next) // before the effects: one of them may close the link
+		}
 		return c.framed(now, peer, frame, before, res, err)
 	}
 	res, err := c.m.Frame(peer, frame)

@@ -14,7 +14,8 @@ type event[R fsm.Runner] struct {
 	timer uint16
 	key   uint32
 	frame []byte
-	on    int // the channel of the frame, of several
+	on    int   // the channel of the frame, of several
+	phase uint8 // of the stream before the frame
 	cmd   func(R) fsm.Result
 	note  string // an address or a reason, for the record
 }
@@ -23,6 +24,7 @@ type event[R fsm.Runner] struct {
 type heldMessage struct {
 	peer  fsm.Peer
 	on    int
+	phase uint8
 	frame []byte
 }
 
@@ -35,8 +37,8 @@ type deferred struct {
 	offered bool // it is being handled: nobody else removes it
 }
 
-// add keeps a copy of a message from a channel; it reports whether there was room.
-func (q *deferred) add(peer fsm.Peer, on int, frame []byte) bool {
+// add keeps a copy of a message from a channel and phase; it reports whether there was room.
+func (q *deferred) add(peer fsm.Peer, on int, phase uint8, frame []byte) bool {
 	n := len(q.list)
 	if n == q.max {
 		return false
@@ -46,7 +48,7 @@ func (q *deferred) add(peer fsm.Peer, on int, frame []byte) bool {
 	} else {
 		q.list = append(q.list, heldMessage{})
 	}
-	q.list[n] = heldMessage{peer, on, append(q.list[n].frame[:0], frame...)}
+	q.list[n] = heldMessage{peer, on, phase, append(q.list[n].frame[:0], frame...)}
 	return true
 }
 

@@ -44,7 +44,7 @@ func (c *Core[R]) settle(now time.Duration) {
 			// A step may close links and so shorten the list, see forget. Nothing makes it longer.
 			h := &q.list[q.next]
 			q.offered, c.again = true, event[R]{kind: trace.Message, again: true, peer: h.peer, on: h.on,
-				frame: h.frame}
+				phase: h.phase, frame: h.frame}
 			res, _ := c.deliver(now, &c.again)
 			q.offered = false
 			if res.Code == fsm.Deferred {
@@ -124,6 +124,10 @@ func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
 		if c.several != nil {
 			return c.several.FrameOn(ev.peer, ev.on, ev.frame)
 		}
+		if c.phased != nil {
+			_, res, err := c.phased.FrameIn(ev.peer, ev.phase, ev.frame)
+			return res, err
+		}
 		return c.m.Frame(ev.peer, ev.frame)
 	default:
 		return ev.cmd(c.r), nil
@@ -133,7 +137,7 @@ func (c *Core[R]) step(ev *event[R]) (fsm.Result, error) {
 // hold keeps a deferred message. The error says that there was no room.
 func (c *Core[R]) hold(ev *event[R], res fsm.Result) *Error {
 	c.counters.Deferred++
-	if c.held.add(ev.peer, ev.on, ev.frame) {
+	if c.held.add(ev.peer, ev.on, ev.phase, ev.frame) {
 		return nil
 	}
 	c.counters.DeferredDropped++

@@ -62,6 +62,7 @@ type session[R fsm.Runner, M any] struct {
 	peerState
 	timers timers
 	held   []heldMessage
+	phase  uint8
 	record *recorder
 	intake intake
 }
@@ -268,6 +269,7 @@ func (h *Host[R, M]) enter(s *session[R, M]) {
 	*h.at(h.r) = s.machine
 	h.core.timers, h.core.held.list = s.timers, s.held
 	h.core.on = h.core.info.News
+	h.core.setPhase(0, s.phase)
 	h.core.recordWith(s.record)
 }
 
@@ -282,7 +284,7 @@ func (h *Host[R, M]) leave() {
 		h.drop(s.peer)
 	}
 	s.machine = *h.at(h.r)
-	s.timers, s.held = h.core.timers, h.core.held.list
+	s.timers, s.held, s.phase = h.core.timers, h.core.held.list, h.core.phase(0)
 	h.core.timers, h.core.held.list = timers{}, nil
 	if !s.up {
 		h.endRecord(s, "lost")

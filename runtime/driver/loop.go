@@ -52,11 +52,11 @@ func (d *Driver[R]) deadline(limit time.Duration) time.Duration {
 // between the socket and the machine. With several, each has a goroutine that receives.
 func (d *Driver[R]) wait(until time.Duration) time.Duration {
 	d.tidy()
-	if len(d.slots) == 1 && !d.slots[0].pumped && !d.silent(d.slots[0]) {
-		return d.waitLink(d.slots[0], until)
+	if s := d.slots; len(s) == 1 && !s[0].pumped && !d.silent(s[0]) && !d.carried(s[0]) {
+		return d.waitLink(s[0], until)
 	}
 	for _, s := range d.slots {
-		if !s.pumped && !d.silent(s) {
+		if !s.pumped && !d.silent(s) && !d.carried(s) {
 			d.pump(s)
 		}
 	}
@@ -173,6 +173,9 @@ func (d *Driver[R]) handle(it item[R]) {
 		if it.err == nil {
 			d.rest(now, it.slot) // the goroutine that receives waits for its buffer meanwhile
 			var next []byte
+			if it.slot.open && d.carried(it.slot) {
+				return // nothing is received until the program has the connection
+			}
 			if it.slot.open {
 				next = it.slot.space()
 			}
@@ -356,8 +359,12 @@ func (d *Driver[R]) checkPeer(now time.Duration, s *slot, i int) time.Duration {
 func (d *Driver[R]) shutdown(now time.Duration, reason string) {
 	d.stopping.Store(true)
 	d.flush(now)
+	var theirs []*slot // the program's
 	for _, s := range d.slots {
-		if s.open {
+		switch {
+		case s.open && d.o.HandOver != nil && d.core.Final() && d.carried(s):
+			s.open, theirs = false, append(theirs, s)
+		case s.open:
 			d.closeSlot(s, false)
 		}
 	}
@@ -370,5 +377,6 @@ func (d *Driver[R]) shutdown(now time.Duration, reason string) {
 		}
 	}
 	d.leaving.Wait()
+	d.handOver(theirs)
 	close(d.ended)
 }

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"log/slog"
+	"net"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -44,6 +45,10 @@ type Options[R fsm.Runner] struct {
 	FrameRate int
 	// StopAtFinal ends Run when the machine has entered a final state.
 	StopAtFinal bool
+	// HandOver gets, when Run ends because the machine is final, each connection whose bytes are no messages any
+	// more (fsm.Phase.Raw): what has come of them already is read first. It belongs to the program from then on.
+	// Nil: such links are closed like all others. A Host does not use it.
+	HandOver func(r R, peer fsm.Peer, conn net.Conn)
 
 	// Mailbox is the capacity for commands and arrivals that wait, 0 for 256.
 	Mailbox int

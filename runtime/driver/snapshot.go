@@ -32,10 +32,12 @@ type SavedTimer struct {
 	Left time.Duration // until it expires, 0 if it is overdue
 }
 
-// SavedMessage is a deferred message, whom it came from, and the place of its channel in fsm.Info.Channels.
+// SavedMessage is a deferred message, whom it came from, and the places of its channel in fsm.Info.Channels and of
+// its phase in fsm.Info.Phases.
 type SavedMessage struct {
 	Peer    fsm.Peer
 	Channel int
+	Phase   uint8
 	Frame   []byte
 }
 
@@ -50,7 +52,7 @@ func Save[R fsm.Runner, M any](c *Core[R], now time.Duration, at func(R) *M) *Sn
 		s.Timers = append(s.Timers, SavedTimer{ID: t.id, Key: t.key, Left: max(t.at-now, 0)})
 	}
 	for _, h := range c.held.list {
-		s.Deferred = append(s.Deferred, SavedMessage{Peer: h.peer, Channel: h.on,
+		s.Deferred = append(s.Deferred, SavedMessage{Peer: h.peer, Channel: h.on, Phase: h.phase,
 			Frame: append([]byte(nil), h.frame...)})
 	}
 	return s
@@ -84,7 +86,7 @@ func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time,
 		c.timers.start(t.ID, t.Key, now+left)
 	}
 	for _, h := range s.Deferred {
-		c.held.add(h.Peer, h.Channel, h.Frame)
+		c.held.add(h.Peer, h.Channel, h.Phase, h.Frame)
 	}
 	if c.record.on() {
 		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance,

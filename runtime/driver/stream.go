@@ -23,7 +23,8 @@ type peerState struct {
 // link to the peer is closed. It returns how many they were, and the bytes after them: the
 // beginning of a frame. A link on which no frame begins where one should is closed.
 func (c *Core[R]) stream(now time.Duration, who fsm.Peer, p *peerState, in []byte) (frames int, rest []byte) {
-	for len(in) > 0 && p.up {
+	c.sized = who
+	for len(in) > 0 && p.up && !c.raw(who) {
 		if c.plain && c.streamer != nil {
 			n, used, more := c.together(now, who, p, in)
 			frames, in = frames+n, in[used:]

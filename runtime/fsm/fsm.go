@@ -221,6 +221,23 @@ type Channeled interface {
 	FrameSizeOn(channel int, b []byte) (int, error)
 }
 
+// Phased is implemented by generated runners of a protocol whose streams have phases. What a peer sends begins in
+// phase 0 when its link comes up.
+type Phased interface {
+	Runner
+	// FrameIn and FrameSizeIn are Frame and FrameSize for a stream in a phase, a place in Info.Phases. FrameIn
+	// returns the phase behind the frame. Without In they are of phase 0. In a raw phase no frame begins.
+	FrameIn(from Peer, phase uint8, frame []byte) (next uint8, res Result, err error)
+	FrameSizeIn(phase uint8, b []byte) (int, error)
+}
+
+// Phase is a phase of what a machine receives.
+type Phase struct {
+	Name string
+	// Raw: the machine receives no message in it. The bytes are somebody else's.
+	Raw bool
+}
+
 // Streamed is the result of [Streamer].Stream.
 type Streamed struct {
 	Out []byte // out and what was appended
@@ -322,6 +339,11 @@ type Info struct {
 	Channels  []Channel
 	ChannelOf []uint8
 	News      int
+
+	// Phases are those of the streams of the protocol, nil if it has none; PhaseOf is, by message, the first in
+	// which it may be sent.
+	Phases  []Phase
+	PhaseOf []uint8
 
 	// Ordered and Reliable are what the checker assumed of the channel. A
 	// driver refuses a link that promises less.

@@ -83,6 +83,12 @@ func (p *party) frame(from fsm.Peer, l letter) (fsm.Result, error) {
 	if r, ok := p.Runner.(fsm.Channeled); ok && len(p.w.classes) > 0 {
 		return r.FrameOn(from, p.w.classOf(l), []byte(l.frame))
 	}
+	info := p.Runner.Info()
+	k := slices.Index(info.Messages, l.name())
+	if r, ok := p.Runner.(fsm.Phased); ok && 0 <= k && k < len(info.PhaseOf) {
+		_, res, err := r.FrameIn(from, info.PhaseOf[k], []byte(l.frame))
+		return res, err
+	}
 	return p.Runner.Frame(from, []byte(l.frame))
 }
 

@@ -182,6 +182,27 @@ func (a *Adapter[M, E]) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
 	return a.carry(func() (fsm.Result, error) { return a.runner.Frame(from, frame) })
 }
 
+// FrameIn implements fsm.Phased where the streams of the protocol have phases.
+func (a *Adapter[M, E]) FrameIn(from fsm.Peer, phase uint8, frame []byte) (next uint8, res fsm.Result, err error) {
+	next = phase
+	res, err = a.carry(func() (res fsm.Result, err error) {
+		if p, ok := a.runner.(fsm.Phased); ok {
+			next, res, err = p.FrameIn(from, phase, frame)
+			return res, err
+		}
+		return a.runner.Frame(from, frame)
+	})
+	return next, res, err
+}
+
+// FrameSizeIn implements fsm.Phased where the streams of the protocol have phases.
+func (a *Adapter[M, E]) FrameSizeIn(phase uint8, b []byte) (int, error) {
+	if p, ok := a.runner.(fsm.Phased); ok {
+		return p.FrameSizeIn(phase, b)
+	}
+	return a.runner.FrameSize(b)
+}
+
 // Command implements fsm.Commander. The error may be that of a callback, too.
 func (a *Adapter[M, E]) Command(text string) (fsm.Result, error) {
 	return a.carry(func() (fsm.Result, error) { return a.runner.Command(text) })

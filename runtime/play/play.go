@@ -48,6 +48,9 @@ type Options struct {
 	Name string
 	// Logger is told of links, errors and limits that bite. May be nil.
 	Logger *slog.Logger
+	// HandOver gets the connection, over TCP, if the machine has come to a final state and what the peer sends is
+	// no messages any more, as behind a proxy's answer. May be nil; then it is closed.
+	HandOver func(conn net.Conn)
 }
 
 // handshake is how long a peer may take for its first message by default.
@@ -219,6 +222,9 @@ func start[R fsm.Runner](ctx context.Context, places []Place, links []transport.
 	}
 	if h != nil {
 		opts.OnReport = h.OnReport
+	}
+	if o.HandOver != nil {
+		opts.HandOver = func(_ R, _ fsm.Peer, conn net.Conn) { o.HandOver(conn) }
 	}
 	opts.OnLink = func(r R, _ fsm.Peer, up bool, why error) {
 		if !up {

@@ -85,6 +85,12 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 	} else {
 		fmt.Fprintf(w, "  every frame decodes; %d encode to other bytes\n", differs)
 	}
+	for side, n := range rec.Raw {
+		if n > 0 {
+			fmt.Fprintf(w, "  behind its messages the %s sends %s of somebody else\n", replay.SideNames[side],
+				diag.Counted(n, "byte"))
+		}
+	}
 	for side, n := range rec.Rest {
 		if n > 0 {
 			fmt.Fprintf(w, "  the %s's stream ends with %s of an unfinished frame\n", replay.SideNames[side],

@@ -142,6 +142,13 @@ type PackageScope struct {
 	owned map[string]string // see own
 }
 
+// PhaseNames are package-level names of what reads frames in one phase of a stream, without the phase.
+var PhaseNames = []string{"FrameSize", "FrameSizeTo", "DecodeMessage", "DecodeMessageTo", "decode", "decodeItems",
+	"readHeader", "leastFrame"}
+
+// InPhases are package-level names that a codec has for streams with phases.
+var InPhases = []string{"FrameSizeIn", "DecodeMessageIn", "PhaseAfter"}
+
 func NewPackageScope() PackageScope {
 	s := PackageScope{Scope: Scope{}, inner: Scope{}, owned: map[string]string{}}
 	for _, n := range slices.Concat(used, reserved, CodecNames, types.Universe.Names()) {

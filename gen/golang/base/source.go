@@ -33,3 +33,32 @@ func Sentence(doc string) string {
 	}
 	return doc + "."
 }
+
+// Reworded is a comment about an object with other names for objects. A name that is a plain word is one only at the
+// beginning.
+func Reworded(doc string, names map[string]string) string {
+	first := true
+	return eachWord(doc, func(w string) string {
+		if other := names[w]; other != "" && (first || strings.ToLower(w[1:]) != w[1:]) {
+			w = other
+		}
+		first = false
+		return w
+	})
+}
+
+// eachWord is a text with another word for each of its words.
+func eachWord(text string, other func(string) string) string {
+	var out, word []byte
+	for _, c := range append([]byte(text), 0) {
+		if 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
+			word = append(word, c)
+			continue
+		}
+		if len(word) > 0 {
+			out, word = append(out, other(string(word))...), word[:0]
+		}
+		out = append(out, c)
+	}
+	return string(out[:len(out)-1])
+}

@@ -101,6 +101,11 @@ func (g *Gen) OfChannel(name string, channel int) string {
 	return name + g.Suffix(channel)
 }
 
+// OfPhase returns the name of a function or table that the codec has for each phase.
+func (g *Gen) OfPhase(name string, phase int) string {
+	return base.Unexported(strings.TrimSuffix(name, "To")) + "In" + base.GoNames(g.P.Wire.Phases...)[phase]
+}
+
 // MaxFrame returns the largest frame of all channels in bytes.
 func (g *Gen) MaxFrame() (most int) {
 	for k := range g.P.Channels() {
@@ -126,6 +131,18 @@ func New(p *model.Protocol, o base.Options) *Gen {
 		for _, n := range base.CodecNames {
 			if p.Several() {
 				g.Top.Take(g.OfChannel(n, k))
+			}
+		}
+	}
+	if p.Phased() {
+		for _, n := range base.InPhases {
+			g.Top.Take(n)
+		}
+		for k := range p.Wire.Phases {
+			for _, n := range base.PhaseNames {
+				if !strings.HasSuffix(n, "To") {
+					g.Top.Take(g.OfPhase(n, k))
+				}
 			}
 		}
 	}

@@ -48,13 +48,11 @@ func (g *Codec) compose() {
 		g.funcs = lines.Functions(g.Gen)
 		return
 	}
-	if w.Self {
-		g.selfDecode()
+	if g.P.Phased() {
+		g.inPhases()
 	} else {
-		g.frameHead()
-		g.decodeMessage()
+		g.reading()
 	}
-	g.funcs = append(g.funcs, g.later...)
 	g.appendMessageCode()
 	for _, m := range g.P.Messages {
 		g.decodeBody(m, g.Messages[m.Index])
@@ -65,13 +63,24 @@ func (g *Codec) compose() {
 	g.shape()
 }
 
+// reading composes what finds and reads frames, but for the items of messages.
+func (g *Codec) reading() {
+	if g.P.Wire.Self {
+		g.selfDecode()
+	} else {
+		g.frameHead()
+		g.decodeMessage()
+	}
+	g.funcs = append(g.funcs, g.later...)
+}
+
 // write writes what was composed.
 func (g *Codec) write(f *jen.File) {
 	for _, fn := range g.funcs {
 		f.Line()
 		f.Add(fn.Code())
-		if strings.HasPrefix(fn.Name, "readHeader") && len(g.tail) > 0 &&
-			strings.HasPrefix(g.tail[0].name, "leastFrame") {
+		if strings.HasPrefix(fn.Name, "readHeader") && len(g.tail) > 0 && strings.HasPrefix(g.tail[0].name,
+			"leastFrame") {
 			g.tail[0].write(f)
 			g.tail = g.tail[1:]
 		}
@@ -87,23 +96,17 @@ func (g *Codec) rename(all *types.Gen, channel int) {
 	for _, n := range base.CodecNames {
 		names[n] = all.OfChannel(n, channel)
 	}
-	said := func(doc string) string { // the first word is the name of what it is said of
-		first := true
-		return eachWord(doc, func(w string) string {
-			if other := names[w]; other != "" && (first || strings.ToLower(w[1:]) != w[1:]) {
-				w = other
-			}
-			first = false
-			return w
-		})
-	}
+	g.renameTo(names)
+}
+
+func (g *Codec) renameTo(names map[string]string) {
 	for _, fn := range g.funcs {
-		fn.Doc = said(fn.Doc)
+		fn.Doc = base.Reworded(fn.Doc, names)
 		gotree.Rename(fn, names)
 	}
 	for i := range g.tail {
 		t := &g.tail[i]
-		t.doc = said(t.doc)
+		t.doc = base.Reworded(t.doc, names)
 		if names[t.name] != "" {
 			t.name = names[t.name]
 		}

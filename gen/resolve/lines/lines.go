@@ -36,7 +36,7 @@ func Resolve(t *types.Table, w *model.Wire, n *ast.Node, messages []*model.Messa
 	w.Lines, w.ASCII = true, pass.TextOf(n, "charset") == "ascii"
 	end := pass.TextOf(n, "lines")
 	w.CRLF, w.Strict = end != "lf", end == "crlf"
-	for _, k := range []string{"header", "order", "surplus", "selfDelimiting"} {
+	for _, k := range []string{"header", "order", "surplus", "selfDelimiting", "phases"} {
 		if e := n.Entry(k); e != nil {
 			r.Errorf("FSM077", e.Key.Span(), "%s is for binary frames, and these are lines",
 				diag.Quote(k))
@@ -44,7 +44,7 @@ func Resolve(t *types.Table, w *model.Wire, n *ast.Node, messages []*model.Messa
 	}
 	for _, m := range messages {
 		decl := r.Root.Get("messages").Get(m.Name)
-		for _, k := range []string{"wire", "id", "from"} {
+		for _, k := range []string{"wire", "id", "from", "phase", "next"} {
 			if e := decl.Entry(k); e != nil {
 				r.Errorf("FSM077", e.Key.Span(), "%s is for binary frames, and these are lines",
 					diag.Quote(k)).With("write `line: …`")

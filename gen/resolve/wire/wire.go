@@ -71,7 +71,7 @@ func (r *resolver) unwritten() {
 	}
 	for _, m := range p.Messages {
 		decl := r.Root.Get("messages").Get(m.Name)
-		for _, k := range []string{"wire", "id"} {
+		for _, k := range []string{"wire", "id", "phase", "next"} {
 			if e := decl.Entry(k); e != nil {
 				r.Errorf("FSM070", e.Key.Span(),
 					"%s means nothing without a `wire` section at the top", diag.Quote(k))
@@ -101,6 +101,7 @@ func (r *resolver) wire(e ast.Entry, channels []int) (w *model.Wire, alike []Ali
 		return w, nil
 	}
 	lines.Refuse(r.Table, n, messages)
+	r.phases(w, n, messages)
 	w.Self = pass.IsTrue(n.Get("selfDelimiting"))
 	r.noOther(w, n, messages)
 	hw := newWriter(r, little, "the header", nil)
@@ -118,7 +119,7 @@ func (r *resolver) wire(e ast.Entry, channels []int) (w *model.Wire, alike []Ali
 	}
 	for _, k := range channels {
 		if fine {
-			alike = append(alike, r.alike(w, int(hw.max), of(messages, k))...)
+			alike = append(alike, r.alikeInPhases(w, int(hw.max), of(messages, k))...)
 		}
 	}
 	return w, alike

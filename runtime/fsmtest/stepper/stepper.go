@@ -37,9 +37,10 @@ type Request struct {
 	// Timer is the timer's name in fsm.Info, Key which of its instances.
 	Timer string `json:"timer,omitempty"`
 	Key   uint32 `json:"key,omitempty"`
-	// Text is a command, Frame a message.
+	// Text is a command, Frame a message, and Phase one in which its stream may have it.
 	Text  string `json:"text,omitempty"`
 	Frame []byte `json:"frame,omitempty"`
+	Phase uint8  `json:"phase,omitempty"`
 }
 
 // Kind is what happens to a machine.
@@ -184,7 +185,11 @@ func (s *stepped) step(q *Request, a *Answer) (err error) {
 		}
 		a.Result = r.Timeout(uint16(id), q.Key)
 	case Message:
-		a.Result, err = r.Frame(peer, q.Frame)
+		if p, ok := r.(fsm.Phased); ok {
+			_, a.Result, err = p.FrameIn(peer, q.Phase, q.Frame)
+		} else {
+			a.Result, err = r.Frame(peer, q.Frame)
+		}
 	case Command:
 		a.Result, err = r.Command(q.Text)
 	default:

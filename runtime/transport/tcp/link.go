@@ -194,6 +194,32 @@ func (l *Link) Abort() error {
 	return nil
 }
 
+// Release gives the connection away, when what was sent has been taken by the kernel: for a program that goes
+// on without frames. The link is closed then, and nobody may be in Receive. If the peer does not take what was
+// sent within the linger time, the link is aborted.
+func (l *Link) Release() (net.Conn, error) {
+	if !l.shut() {
+		return nil, transport.ErrClosed
+	}
+	l.reading.Lock()
+	defer l.reading.Unlock()
+	err := l.out.finish(time.Now().Add(l.cfg.Linger))
+	if err == nil {
+		err = l.conn.SetDeadline(time.Time{})
+	}
+	if err != nil {
+		l.Abort()
+		return nil, lost(err)
+	}
+	l.release.Do(func() {
+		l.out.abandon()
+		if l.ended != nil {
+			l.ended()
+		}
+	})
+	return l.conn, nil
+}
+
 // shut marks the link closed and wakes a waiting Receive.
 func (l *Link) shut() bool {
 	l.deadline.Lock()
