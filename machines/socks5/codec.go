@@ -199,23 +199,23 @@ func decodeInRequest(to string, b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageMethods:
-		dst, e = encodeMethods(dst, start, &m.Methods)
+		dst, err = encodeMethods(dst, start, &m.Methods)
 	case MessageMethod:
-		dst, e = encodeMethod(dst, start, &m.Method)
+		dst, err = encodeMethod(dst, start, &m.Method)
 	case MessageLogin:
-		dst, e = encodeLogin(dst, start, &m.Login)
+		dst, err = encodeLogin(dst, start, &m.Login)
 	case MessageStatus:
-		dst, e = encodeStatus(dst, start, &m.Status)
+		dst, err = encodeStatus(dst, start, &m.Status)
 	case MessageRequest:
-		dst, e = encodeRequest(dst, start, &m.Request)
+		dst, err = encodeRequest(dst, start, &m.Request)
 	case MessageReply:
-		dst, e = encodeReply(dst, start, &m.Reply)
+		dst, err = encodeReply(dst, start, &m.Reply)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -245,7 +245,7 @@ func decodeMethods(b []byte, m *MethodsMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeMethods(dst []byte, start int, m *MethodsMessage) ([]byte, wire.Error) {
+func encodeMethods(dst []byte, start int, m *MethodsMessage) ([]byte, error) {
 	dst = append(dst, 5)
 	if int(m.Methods.Len) > 255 {
 		return dst, wire.Error{Message: "METHODS", Field: "methods", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Methods.Len), Limit: 255}
@@ -254,7 +254,7 @@ func encodeMethods(dst []byte, start int, m *MethodsMessage) ([]byte, wire.Error
 	for i := range m.Methods.Items[:min(int(m.Methods.Len), 255)] {
 		dst = append(dst, byte(m.Methods.Items[i]))
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeMethod(b []byte, m *MethodMessage) wire.Error {
@@ -271,9 +271,9 @@ func decodeMethod(b []byte, m *MethodMessage) wire.Error {
 	return wire.Error{Offset: 2}
 }
 
-func encodeMethod(dst []byte, _ int, m *MethodMessage) ([]byte, wire.Error) {
+func encodeMethod(dst []byte, _ int, m *MethodMessage) ([]byte, error) {
 	dst = append(dst, 5, byte(m.Method))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeLogin(b []byte, m *LoginMessage) wire.Error {
@@ -320,7 +320,7 @@ func decodeLogin(b []byte, m *LoginMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeLogin(dst []byte, start int, m *LoginMessage) ([]byte, wire.Error) {
+func encodeLogin(dst []byte, start int, m *LoginMessage) ([]byte, error) {
 	dst = append(dst, 1)
 	if int(m.Name.Len) > 255 {
 		return dst, wire.Error{Message: "LOGIN", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 255}
@@ -338,7 +338,7 @@ func encodeLogin(dst []byte, start int, m *LoginMessage) ([]byte, wire.Error) {
 		text := m.Password.Data[:min(int(m.Password.Len), 255)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeStatus(b []byte, m *StatusMessage) wire.Error {
@@ -355,9 +355,9 @@ func decodeStatus(b []byte, m *StatusMessage) wire.Error {
 	return wire.Error{Offset: 2}
 }
 
-func encodeStatus(dst []byte, _ int, m *StatusMessage) ([]byte, wire.Error) {
+func encodeStatus(dst []byte, _ int, m *StatusMessage) ([]byte, error) {
 	dst = append(dst, 1, m.Status)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeRequest(b []byte, m *RequestMessage) wire.Error {
@@ -447,7 +447,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error) {
+func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 	dst = append(dst, 5)
 	if int(m.Command) >= 3 {
 		return dst, wire.Error{Message: "REQUEST", Field: "command", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Command), Limit: 2}
@@ -512,7 +512,7 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, wire.Error
 		}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Port))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeReply(b []byte, m *ReplyMessage) wire.Error {
@@ -600,7 +600,7 @@ func decodeReply(b []byte, m *ReplyMessage) wire.Error {
 	return wire.Error{Offset: at}
 }
 
-func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
+func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, error) {
 	dst = append(dst, 5)
 	if int(m.Code) >= 9 {
 		return dst, wire.Error{Message: "REPLY", Field: "code", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Code), Limit: 8}
@@ -665,7 +665,7 @@ func encodeReply(dst []byte, start int, m *ReplyMessage) ([]byte, wire.Error) {
 		}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Port))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // commandCodes are the numbers of Command on the wire.

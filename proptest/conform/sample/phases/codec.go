@@ -341,21 +341,21 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
-	var e wire.Error
+	var err error
 	switch m.Kind {
 	case MessageHello:
-		dst, e = encodeHello(dst, start, &m.Hello)
+		dst, err = encodeHello(dst, start, &m.Hello)
 	case MessageSay:
-		dst, e = encodeSay(dst, start, &m.Say)
+		dst, err = encodeSay(dst, start, &m.Say)
 	case MessageNote:
-		dst, e = encodeNote(dst, start, &m.Note)
+		dst, err = encodeNote(dst, start, &m.Note)
 	case MessageBulk:
-		dst, e = encodeBulk(dst, start, &m.Bulk)
+		dst, err = encodeBulk(dst, start, &m.Bulk)
 	case MessageMore:
-		dst, e = encodeMore(dst, start, &m.More)
+		dst, err = encodeMore(dst, start, &m.More)
 	}
-	if e.Problem != 0 {
-		return dst[:start], e
+	if err != nil {
+		return dst[:start], err
 	}
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
@@ -372,9 +372,9 @@ func decodeHello(b []byte, m *HelloMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeHello(dst []byte, _ int, m *HelloMessage) ([]byte, wire.Error) {
+func encodeHello(dst []byte, _ int, m *HelloMessage) ([]byte, error) {
 	dst = append(dst, m.N)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeSay(b []byte, m *SayMessage) wire.Error {
@@ -393,12 +393,12 @@ func decodeSay(b []byte, m *SayMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeSay(dst []byte, _ int, m *SayMessage) ([]byte, wire.Error) {
+func encodeSay(dst []byte, _ int, m *SayMessage) ([]byte, error) {
 	{
 		text := m.Text.Data[:min(int(m.Text.Len), 8)]
 		dst = append(dst, text...)
 	}
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeNote(b []byte, m *NoteMessage) wire.Error {
@@ -409,9 +409,9 @@ func decodeNote(b []byte, m *NoteMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeNote(dst []byte, _ int, m *NoteMessage) ([]byte, wire.Error) {
+func encodeNote(dst []byte, _ int, m *NoteMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.N))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeBulk(b []byte, m *BulkMessage) wire.Error {
@@ -431,9 +431,9 @@ func decodeBulk(b []byte, m *BulkMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeBulk(dst []byte, _ int, m *BulkMessage) ([]byte, wire.Error) {
+func encodeBulk(dst []byte, _ int, m *BulkMessage) ([]byte, error) {
 	dst = append(dst, m.N, 0, 7)
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 func decodeMore(b []byte, m *MoreMessage) wire.Error {
@@ -445,10 +445,10 @@ func decodeMore(b []byte, m *MoreMessage) wire.Error {
 	return wire.Error{}
 }
 
-func encodeMore(dst []byte, _ int, m *MoreMessage) ([]byte, wire.Error) {
+func encodeMore(dst []byte, _ int, m *MoreMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Key.Id))
 	dst = append(dst, byte(ordinal(m.Key.More)))
-	return dst, wire.Error{}
+	return dst, nil
 }
 
 // messageIDs are the type numbers.
