@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -36,7 +37,7 @@ func (g *Codec) File() *jen.File {
 	}
 	if g.P.Several() {
 		f.Line()
-		f.Add(g.appendAny().Code())
+		f.Add(appendAny(g.Gen).Code())
 	}
 	return f
 }
@@ -72,6 +73,27 @@ func (g *Codec) reading() {
 		g.decodeMessage()
 	}
 	g.funcs = append(g.funcs, g.later...)
+}
+
+// inPhases composes the reading of frames of a stream with phases: for each phase what a protocol with its messages
+// alone has, under names of its own, and functions that choose among these.
+func (g *Codec) inPhases() {
+	g.funcs = append(g.funcs, choosers(g.Gen)...)
+	for k := range g.P.Wire.Phases {
+		own := *g.Gen
+		if own.P = g.P.In(k); len(own.P.Messages) == 0 {
+			continue // its bytes are nobody's
+		}
+		c := New(&own)
+		c.reading()
+		c.funcs = slices.DeleteFunc(c.funcs, func(f *gotree.Func) bool { return unnamed(own.P, f.Name) })
+		names := map[string]string{}
+		for _, n := range base.PhaseNames {
+			names[n] = g.OfPhase(n, k)
+		}
+		c.renameTo(names)
+		g.funcs, g.tail = append(g.funcs, c.funcs...), append(g.tail, c.tail...)
+	}
 }
 
 // write writes what was composed.
@@ -112,29 +134,6 @@ func (g *Codec) renameTo(names map[string]string) {
 		}
 		gotree.Rename(&t.value, names)
 	}
-}
-
-// appendAny composes AppendMessage, which leaves a message to the codec of its channel.
-func (g *Codec) appendAny() *gotree.Func {
-	kinds := &gotree.Switch{Tag: gotree.X("m.Kind")}
-	for k := range g.P.Channels() {
-		c := &gotree.Case{Body: gotree.S("return $1(dst, m)", g.OfChannel("AppendMessage", k))}
-		for _, m := range g.P.Messages {
-			if m.Channel == k {
-				c.List = append(c.List, gotree.Name{Name: g.Messages[m.Index].Kind})
-			}
-		}
-		if len(c.List) > 0 {
-			kinds.Cases = append(kinds.Cases, c)
-		}
-	}
-	f := gotree.F(`func AppendMessage(dst []byte, m *Message) ([]byte, error) {
-	$1
-	return dst, wire.Error{Problem: wire.UnknownType, Value: int64(m.Kind)}
-}`, gotree.Stmt(kinds))
-	f.Doc = base.Comment("AppendMessage", "appends the frame of m, as its channel has it, to dst. If m has no "+
-		"encoding the error is a wire.Error and dst is returned as it was.")
-	return f
 }
 
 func (g *Codec) decodeMessage() {
