@@ -335,3 +335,24 @@ func TestDissectorKnowsNames(t *testing.T) {
 	_, got := tshark(t, p, "udp", writeCapture(t, "udp", pieces))
 	compareTexts(t, got, want)
 }
+
+// TestDissectorFollowsPhases: the dissector reads each frame in the phase of its stream, however the bytes come, and
+// leaves alone what comes behind the last message.
+func TestDissectorFollowsPhases(t *testing.T) {
+	p, list := compile.Load("../../../specs/library/socks5/spec.yaml", compile.Options{})
+	if p == nil {
+		t.Fatal(list)
+	}
+	p.Name += "phases" // Wireshark has a protocol of that name
+	stream := []byte("\x05\x02\x00\x02" + "\x01\x01u\x01p" + "\x05\x01\x00\x03\x01h\x00\x50" + "\x05\x01\x00")
+	want := []string{"METHODS{methods: [0, 2]}", `LOGIN{name: "u", password: "p"}`,
+		`REQUEST{command: connect, kind: domain, four: none, name: "h", six: none, port: 80}`}
+	for _, n := range []int{1, 6, len(stream)} {
+		var pieces [][]byte
+		for b := range slices.Chunk(stream, n) {
+			pieces = append(pieces, b)
+		}
+		_, got := tshark(t, p, "tcp", writeCapture(t, "tcp", pieces), "proxy")
+		compareTexts(t, got, want)
+	}
+}

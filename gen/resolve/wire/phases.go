@@ -6,6 +6,7 @@ import (
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/resolve/pass"
 )
 
 // phases resolves the phases of a format, in which of them each message may be sent, and what follows it.
@@ -89,13 +90,16 @@ func (r *resolver) phase(w *model.Wire, m *model.Message) {
 // reached reports phases that no stream comes to, and messages that no stream can have.
 func (r *resolver) reached(w *model.Wire, list *ast.Node, messages []*model.Message) {
 	entered := uint16(1)
+	from := func(m *model.Message) string { // From is not resolved yet
+		return pass.TextOf(r.Root.Get("messages").Get(m.Name), "from")
+	}
 	streams := map[string]uint16{} // by sender: who sends one message may send all that reach others
 	for _, role := range append(r.Root.Get("roles").Keys(), "") {
 		seen := uint16(1)
 		for again := true; again; {
 			again = false
 			for _, m := range messages {
-				if (m.From == "" || role == "" || m.From == role) && m.Phases&seen != 0 && m.Next >= 0 &&
+				if f := from(m); (f == "" || role == "" || f == role) && m.Phases&seen != 0 && m.Next >= 0 &&
 					seen>>m.Next&1 == 0 {
 					seen, again = seen|1<<m.Next, true
 				}
@@ -112,8 +116,8 @@ func (r *resolver) reached(w *model.Wire, list *ast.Node, messages []*model.Mess
 		}
 	}
 	for _, m := range messages {
-		if seen := streams[m.From]; m.From != "" && m.Phases&seen == 0 && m.Phases&entered != 0 {
-			r.Errorf("FSM103", m.Span, "what %s sends never comes to the phase of %s", diag.Quote(m.From),
+		if seen, known := streams[from(m)]; known && from(m) != "" && m.Phases&seen == 0 && m.Phases&entered != 0 {
+			r.Errorf("FSM103", m.Span, "what %s sends never comes to the phase of %s", diag.Quote(from(m)),
 				diag.Quote(m.Name)).With("each side goes through the phases by its own messages: " +
 				"say `next` at one of them")
 		}
