@@ -27,7 +27,7 @@ func replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay SPEC FILE...",
 		Short: "Say whether recorded traffic is a run of a protocol",
-		Long: `Replay takes packet captures (pcap, pcapng) or traces (JSON lines written by the driver) and says whether they are runs of the
+		Long: `Replay takes packet captures (pcap, pcapng, packed with gzip or not) or traces (JSON lines written by the driver) and says whether they are runs of the
 protocol. If not: the longest part that is, the state of the machine there, and what could have come instead.
 
 Who ends a connection must have a reason. If its machine does not close there by itself, and may have been where it does not take the frame

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"bytes"
+	"compress/gzip"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -162,6 +163,31 @@ func TestRefusedFrames(t *testing.T) {
 				t.Errorf("%s by %s, the other side: %s", test.name, p.Files[0], text.String())
 			}
 		}
+	}
+}
+
+// A capture that gzip has packed is read as it was; one that is cut is damaged, and what came before counts.
+func TestPacked(t *testing.T) {
+	plain, err := os.ReadFile(realMatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write(plain)
+	z.Close()
+	p := netplay(t)
+	for cut, want := range map[int]string{0: "accepted", 2000: "rejected"} {
+		r, err := Read(t.Context(), p, "match.pcap.gz", bytes.NewReader(b.Bytes()[:b.Len()-cut]), Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Verdict() != want || (cut > 0) != (r.Damage != "") {
+			t.Errorf("without the last %d bytes: %s, %q", cut, r.Verdict(), r.Damage)
+		}
+	}
+	if _, err := Read(t.Context(), p, "x.gz", strings.NewReader("\x1f\x8bno"), Options{}); err == nil {
+		t.Error("what is no gzip file is read")
 	}
 }
 

@@ -7,6 +7,7 @@ package traffic
 import (
 	"bufio"
 	"bytes"
+	"compress/gzip"
 	"context"
 	"errors"
 	"fmt"
@@ -149,10 +150,17 @@ func Replay(ctx context.Context, p *model.Protocol, file string, o Options) (*Re
 	return Read(ctx, p, file, f, o)
 }
 
-// Read is [Replay] for a file that is open already; its name is for the report.
+// Read is [Replay] for a file that is open already; its name is for the report. What gzip has packed is unpacked.
 func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o Options) (*Report, error) {
 	r := &Report{File: file, Spec: p.Files[0], Hash: p.Hash, protocol: p}
 	b := bufio.NewReaderSize(in, 1<<16)
+	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
+		unpacked, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		b = bufio.NewReaderSize(unpacked, 1<<16)
+	}
 	start, _ := b.Peek(512)
 	if bytes.HasPrefix(bytes.TrimLeft(start, " \t\r\n\ufeff"), []byte("{")) {
 		return r, r.trace(p, b)

@@ -103,22 +103,6 @@ func assigns(s gotree.Stmt) bool {
 	return ok
 }
 
-// eachWord is a text with another word for each of its words.
-func eachWord(text string, other func(string) string) string {
-	var out, word []byte
-	for _, c := range append([]byte(text), 0) {
-		if 'A' <= c && c <= 'Z' || 'a' <= c && c <= 'z' {
-			word = append(word, c)
-			continue
-		}
-		if len(word) > 0 {
-			out, word = append(out, other(string(word))...), word[:0]
-		}
-		out = append(out, c)
-	}
-	return string(out[:len(out)-1])
-}
-
 // directed reports whether some of the messages do not reach every role.
 func directed(list []*model.Message) bool {
 	return slices.ContainsFunc(list, func(m *model.Message) bool { return m.From != "" })
