@@ -45,6 +45,7 @@ func (r *resolver) unusedIn(ro *machine.Role) {
 			r.Warnf("FSM045", v.Span, "the parameter %s is not used", diag.Quote(v.Name))
 		case r.idle(v.Span) && !isSet:
 			r.Warnf("FSM045", v.Span, "the variable %s is not used", diag.Quote(v.Name))
+		case ro.Machine.External: // what else is done with it is no matter of ours
 		case r.idle(v.Span):
 			r.Warnf("FSM046", v.Span, "the variable %s is set, but never looked at", diag.Quote(v.Name))
 		case !isSet && !ro.Params[v]:

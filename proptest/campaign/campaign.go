@@ -316,6 +316,9 @@ func (c *Campaign) transitions(workers []*worker) []Use {
 	taken, first := map[key]*Use{}, map[key]diag.Span{}
 	var list []key
 	put := func(m *model.Machine) {
+		if m.External {
+			return // nobody wants its lines looked at: what it ignores is implied
+		}
 		for _, t := range m.Transitions {
 			k := key{m.Name + " " + t.Name, t.Span.String()}
 			if taken[k] == nil {

@@ -442,3 +442,30 @@ checks:
 	}
 	t.Error("never found")
 }
+
+// TestExternalUses: the lines of a role that somebody else's program has, what it ignores too, are not told
+// as never taken.
+func TestExternalUses(t *testing.T) {
+	c := written(t, `protocol: lists
+messages: {HELLO: {}, COUNT: {}, DRAIN: {}}
+roles:
+  server:
+    commands: {count: }
+    initial: on
+    states: {on: {count: {send: COUNT}, DRAIN: {goto: over}, HELLO: {goto: over}}, over: {final: true, ignore: [DRAIN]}}
+  master:
+    external: true
+    commands: {drain: }
+    initial: on
+    states: {on: {COUNT: {}, drain: {send: DRAIN}}}
+checks: {pair: {instances: {s: server, m: master}, quiet: true}}
+`)
+	r, err := c.Run(t.Context(), Options{Seed: 1, Runs: 20, Steps: 20, Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := r.Text("", func(string, uint64) string { return "" }, false, false); strings.Contains(text, "never: master") ||
+		!strings.Contains(text, "never: server: on HELLO") {
+		t.Error(text)
+	}
+}
