@@ -285,6 +285,9 @@ func (c *checker) sameSent(got *trace.Effect, want *interp.Effect) string {
 		return ""
 	}
 	c.out.Frames++
+	if want.Dest != model.ToPeer && want.To >= 0 && got.Peer != fsm.Peer(want.To) {
+		return fmt.Sprintf("%s went to peer %d, and the specification sends it to %d", got.Text, got.Peer, want.To)
+	}
 	if got.Channel != want.Message.Channel {
 		return fmt.Sprintf("%s was sent over channel %d, and the specification has it in %d (from 0)", got.Text,
 			got.Channel, want.Message.Channel)
