@@ -148,12 +148,18 @@ func monitors(m *model.Machine, from, to Value) {
 	}
 }
 
-// Unsee puts back into v what ghosts remembered of reports in the value before, and what monitors knew: of
-// a step that a crash cuts short nobody has seen a report.
-func Unsee(m *model.Machine, before, v Value) {
+// Crashed makes v what claims see after a crash. What ghosts remembered of reports is as in the value
+// before, and so is what monitors knew: of a step that a crash cuts short nobody has seen a report. Nothing
+// is pending any more, for the program has ended.
+func Crashed(m *model.Machine, before, v Value) {
 	for _, d := range m.Vars {
-		if d.Ghost == model.GhostOfReports {
-			copy(v[d.Offset:d.Offset+d.Type.Slots()], before[d.Offset:])
+		at := v[d.Offset : d.Offset+d.Type.Slots()]
+		switch {
+		case d.Ghost != model.GhostOfReports:
+		case d.Kept:
+			copy(at, before[d.Offset:])
+		default:
+			clear(at)
 		}
 	}
 	monitors(m, before, v)

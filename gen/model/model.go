@@ -366,6 +366,8 @@ const (
 	NoGhost         Ghost = iota // the role has the variable
 	GhostOfCommands              // the commands that the machine takes
 	GhostOfReports               // what the machine reports; nobody sees a report of a step that a crash cuts short
+
+	// A ghost of reports that is not kept is pending(), false from a crash on.
 )
 
 // Timer is a timer of a machine, or one for each key.

@@ -313,10 +313,11 @@ func (p *Party) Defers(v interp.Value, text string) bool {
 // Final implements [world.Machine].
 func (p *Party) Final(v interp.Value) bool { return p.States[v[0]].Final }
 
-// Crashed implements [world.Crasher]: no timer is armed any more, and the rest of the value stays as it was.
+// Crashed implements [world.Crasher]: no timer is armed any more, nothing is pending, and the rest of the value
+// stays as it was.
 func (p *Party) Crashed(before, v interp.Value) interp.Value {
 	n := slices.Clone(v)
-	interp.Unsee(p.Machine, before, n)
+	interp.Crashed(p.Machine, before, n)
 	for _, a := range p.Alarms {
 		n[a.Slot] = 0
 	}

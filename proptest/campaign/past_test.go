@@ -98,6 +98,27 @@ func TestPast(t *testing.T) {
 	}
 }
 
+// TestPastCrash: runs find of the past what the checker finds, over crashes too, and not more.
+func TestPastCrash(t *testing.T) {
+	c := load(t, "../check/testdata/past/spec.yaml", compile.Options{})
+	r, err := c.Run(t.Context(), Options{Seed: 1, Runs: 400, Steps: 60, Workers: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	gone := false
+	for _, x := range r.Checks {
+		for _, f := range x.Found {
+			if !f.Expected || f.Trouble != "" {
+				t.Errorf("%s, %s: %s", x.Name, f.Claim, f.Trouble)
+			}
+		}
+		gone = gone || x.Name == "gone" && x.Runs > 0
+	}
+	if !gone {
+		t.Error("no run with a crash of the buyer")
+	}
+}
+
 // pastClaims makes claims of a check that look at every command and report of its instances.
 func pastClaims(c *model.Check) []string {
 	var out []string

@@ -321,7 +321,7 @@ func (p stepper) Defers(v interp.Value, msg string) bool {
 // Crashed implements [world.Crasher]: nothing of the machine will run out any more.
 func (p stepper) Crashed(before, v interp.Value) interp.Value {
 	w := slices.Clone(v)
-	interp.Unsee(p.Role, before, w)
+	interp.Crashed(p.Role, before, w)
 	for _, t := range p.Timers {
 		w[t.slot] = 0
 	}
