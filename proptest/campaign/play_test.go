@@ -452,7 +452,9 @@ roles:
   server:
     commands: {count: }
     initial: on
-    states: {on: {count: {send: COUNT}, DRAIN: {goto: over}, HELLO: {goto: over}}, over: {final: true, ignore: [DRAIN]}}
+    states:
+      on: {count: {send: COUNT}, DRAIN: {goto: over}, HELLO: {goto: over}}
+      over: {final: true, ignore: [DRAIN]}
   master:
     external: true
     commands: {drain: }
@@ -464,8 +466,8 @@ checks: {pair: {instances: {s: server, m: master}, quiet: true}}
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := r.Text("", func(string, uint64) string { return "" }, false, false); strings.Contains(text, "never: master") ||
-		!strings.Contains(text, "never: server: on HELLO") {
+	text := r.Text("", func(string, uint64) string { return "" }, false, false)
+	if strings.Contains(text, "never: master") || !strings.Contains(text, "never: server: on HELLO") {
 		t.Error(text)
 	}
 }
