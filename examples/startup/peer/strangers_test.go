@@ -191,16 +191,18 @@ func TestFloods(t *testing.T) {
 // more than twice what came from it, for one that greets no more than came, and for one that is only
 // named a greeting in ten seconds, until its player has been silent for long enough.
 func TestAmplification(t *testing.T) {
-	const times = 6
 	for _, x := range []struct {
 		name  string
+		times int
 		most  float64
 		greet bool
 		named bool
 	}{
-		{"an original peer", 2, false, false},
-		{"one who greets", 1, true, false},
-		{"one who is named", 0.02, false, true},
+		{"an original peer", 6, 2, false, false},
+		{"one who greets", 6, 1, true, false},
+		{"one who greets for two seconds", 20, 1, true, false},
+		{"one who greets for long", 60, 2, true, false},
+		{"one who is named", 6, 0.02, false, true},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -219,7 +221,7 @@ func TestAmplification(t *testing.T) {
 				defer forger.link.Close()
 				time.Sleep(time.Second)
 				before := victim.got.Load() // what everybody hears
-				for range times {
+				for range x.times {
 					if x.greet {
 						forger.send(append([]byte("parley\x01"), make([]byte, 17)...))
 					}

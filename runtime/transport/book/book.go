@@ -99,8 +99,8 @@ type Config struct {
 	// Complete gives a received frame of an older form, which lacks something, that of the specification:
 	// it returns the frame itself or a new one, whose checksum need not be right. May be nil.
 	Complete func(frame []byte) []byte
-	// Prove has peers prove their addresses to each other. Without a proof, a peer that could give one
-	// is not heard, and any other is sent no more than twice the bytes that came from it.
+	// Prove has peers prove their addresses to each other. Without a proof, a peer that began with a
+	// greeting is not heard for a second, and nobody is sent more than twice the bytes that came from it.
 	Prove bool
 	// Logger is told of each limit that bites, once. May be nil.
 	Logger *slog.Logger
@@ -109,7 +109,7 @@ type Config struct {
 // Stats count what a book has dropped.
 type Stats struct {
 	Foreign   uint64 // frames with another value of one of Config.Constants
-	Unproved  uint64 // frames of peers that greet, and have not proved their addresses yet
+	Unproved  uint64 // frames of peers that began with a greeting and had still to prove their addresses
 	Withheld  uint64 // frames for addresses without a proof, beyond what came from there
 	Evicted   uint64 // peers without a proof whose number was given to somebody else
 	Greetings uint64 // datagrams of the proof that came
@@ -152,12 +152,19 @@ type entry[A comparable] struct {
 	peer   int  // the inner link's number, or one of the following
 	up     bool // announced
 
-	since  time.Time // when it got its number
-	greets bool      // it can prove its address
-	proved bool      // it has
-	kept   bool      // it has deserved its place
-	asked  int       // greetings sent to it that it has not asked for
-	credit int       // bytes that came from there, as far as nothing was sent for them
+	since time.Time // when it got its number, or came up again
+	standing
+}
+
+// standing is what a peer has shown since it is up.
+type standing struct {
+	greets  bool      // it began with a greeting, so it should be able to prove its address
+	greeted time.Time // when
+	heard   bool      // frames of it were taken before any proof
+	proved  bool      // it has proved its address
+	kept    bool      // it has deserved its place
+	asked   int       // greetings sent to it that it has not asked for
+	credit  int       // bytes that came from there, as far as nothing was sent for them
 }
 
 // constant is a constant whose value in the network is another than in the specification.

@@ -1,6 +1,8 @@
 package book
 
 import (
+	"time"
+
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/wire"
 )
@@ -105,7 +107,7 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 		}
 		a.Peer = e.number
 		e.up, e.peer = false, nobody
-		e.greets, e.proved, e.kept, e.asked, e.credit = false, false, false, 0, 0
+		e.standing = standing{}
 		return a, true
 	}
 	e := l.sender(a.Peer)
@@ -115,7 +117,7 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 	a.Peer = e.number
 	if a.Kind == transport.PeerUp {
 		news := !e.up
-		e.up = true
+		e.comeUp()
 		return a, news
 	}
 	frame := buf[:a.N]
@@ -138,7 +140,7 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 	}
 	number := e.number
 	if !e.up { // it is heard before the inner link could say so
-		e.up = true
+		e.comeUp()
 		l.news = append(l.news, transport.Arrival{Kind: transport.PeerUp, Peer: e.number})
 	}
 	list := l.addresses(frame)
@@ -154,6 +156,13 @@ func (l *Link[A]) arrived(a transport.Arrival, buf []byte) (transport.Arrival, b
 	}
 	l.sum(frame)
 	return a, true
+}
+
+// comeUp notes that a peer is there. One that comes back has its place to deserve anew.
+func (e *entry[A]) comeUp() {
+	if !e.up {
+		e.up, e.since = true, time.Now()
+	}
 }
 
 // completed is a frame in the form of the specification, with its checksum. It may be called without
@@ -215,7 +224,8 @@ func (l *Link[A]) number(field []byte) {
 	if !ok {
 		return
 	}
-	e.peer, e.up = peer, true
+	e.peer = peer
+	e.comeUp()
 	field[0] = byte(e.number + 1)
 	l.news = append(l.news, transport.Arrival{Kind: transport.PeerUp, Peer: e.number})
 }

@@ -22,6 +22,9 @@ import (
 // one, until both have seen the other's proof. Nothing is remembered for that but who has proved its
 // address. Programs without this rule, such as original peers, drop greetings like anything that is
 // no frame.
+//
+// Anybody can forge a greeting. So one that lacks the number takes nothing away from who has been
+// heard, and nobody else has to wait for longer than patience because of it.
 const greeting = "parley\x01"
 
 const (
@@ -34,11 +37,15 @@ const (
 const (
 	// mostCredit is how many bytes of what came from there count.
 	mostCredit = 1400
-	// original is how many times as much as came may go to one who does not greet; one who greets gets
-	// no more than came.
+	// original is how many times as much as came may go to one who does not greet, or has kept its
+	// place without a proof; any other who greets gets no more than came.
 	original = 2
 	// mostAsked is how many greetings go to one who answers none.
 	mostAsked = 3
+	// patience is for how long the frames of one who began with a greeting wait for its proof. Then it
+	// is heard like one who cannot give it, as the greeting may be another's. Original peers try to
+	// connect for 3.3 s, so it has to be much shorter.
+	patience = time.Second
 	// settled is after how long a peer that cannot prove its address has deserved its place, if it
 	// still sends what the machine accepts.
 	settled = 2 * time.Second
@@ -85,7 +92,9 @@ func (l *Link[A]) greet(e *entry[A], echo []byte) {
 // greeted handles a greeting.
 func (l *Link[A]) greeted(e *entry[A], frame []byte) {
 	l.stats.Greetings++
-	e.greets = true
+	if !e.heard && !e.greets {
+		e.greets, e.greeted = true, time.Now()
+	}
 	if subtle.ConstantTimeCompare(frame[echoAt:], l.secretOf(e)) == 1 && !e.proved {
 		e.proved = true
 		l.inner.Confirm(e.peer)
@@ -100,12 +109,13 @@ func (l *Link[A]) hear(e *entry[A], size int) bool {
 	if !l.prove || e.proved {
 		return true
 	}
-	if e.greets {
+	e.credit = min(e.credit+size, mostCredit)
+	if e.greets && !e.heard && time.Since(e.greeted) < patience {
 		l.stats.Unproved++
-		l.greet(e, nil)
+		l.ask(e)
 		return false
 	}
-	e.credit = min(e.credit+size, mostCredit)
+	e.heard = true
 	return true
 }
 
@@ -124,7 +134,7 @@ func (l *Link[A]) pay(e *entry[A], size int) bool {
 		return true
 	}
 	times := original
-	if e.greets {
+	if e.greets && !e.kept {
 		times = 1
 	}
 	if size > times*e.credit {
@@ -140,7 +150,7 @@ func (l *Link[A]) pay(e *entry[A], size int) bool {
 
 // ask asks a peer for its proof, within what came from there.
 func (l *Link[A]) ask(e *entry[A]) {
-	if e.credit >= greetingSize && (e.greets || e.asked < mostAsked) {
+	if e.credit >= greetingSize && (e.greets && !e.heard || e.asked < mostAsked) {
 		e.credit -= greetingSize
 		e.asked++
 		l.greet(e, nil)

@@ -25,6 +25,9 @@ var nodes = book.Form[mem.Address]{
 	},
 }
 
+// silence is after how long the book's link forgets the node.
+const silence = 20 * time.Second
+
 // proof is a book and a node beside it that does by hand what a link would.
 type proof struct {
 	t    *testing.T
@@ -36,7 +39,7 @@ type proof struct {
 func newProof(t *testing.T) *proof {
 	x := &proof{t: t}
 	var n mem.Network
-	l, err := n.Join(50, mem.NodeLimits{})
+	l, err := n.Join(50, mem.NodeLimits{Silence: silence})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -231,6 +234,137 @@ func TestCredit(t *testing.T) {
 		}
 		if text := x.log.String(); strings.Count(text, "limit=Prove") != 1 || !strings.Contains(text, "first=") {
 			t.Errorf("the log says %s", text)
+		}
+		x.book.Close()
+		x.by.Close()
+	})
+}
+
+// forged is a greeting that anybody can send in the name of another: it has seen nothing.
+var forged = greeting(0, make([]byte, 8), make([]byte, 8))
+
+// Greetings forged in the name of one who is heard already change nothing for it.
+func TestForgedGreeting(t *testing.T) {
+	for name, after := range map[string]time.Duration{"at once": 0, "when its place is kept": 3 * time.Second} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				x := newProof(t)
+				_, peer := x.original(0)
+				time.Sleep(after)
+				x.original(peer)
+				x.hears()
+				for i := range 30 {
+					x.send(forged)
+					if n, _ := x.original(peer); n != 1 {
+						t.Fatalf("after %d forged greetings it is not heard", i+1)
+					}
+					long := append(request(), make([]byte, 436)...) // an answer of 968 bytes for 532
+					if err := x.book.Send(peer, long); err != nil {
+						t.Fatal(err)
+					}
+					answers, bytes := 0, 0
+					for _, b := range x.hears() {
+						if bytes += len(b); !book.IsGreeting(b) {
+							answers++
+						}
+					}
+					if answers != 1 || bytes > 2*(len(request())+len(forged)) {
+						t.Fatalf("after %d forged greetings %d answers and %d bytes come", i+1, answers, bytes)
+					}
+					time.Sleep(100 * time.Millisecond)
+				}
+				if s := x.book.Stats(); s.Unproved != 0 || s.Greetings != 30 {
+					t.Errorf("%+v", s)
+				}
+				x.book.Close()
+				x.by.Close()
+			})
+		})
+	}
+}
+
+// original sends a frame that the machine accepts; it returns how many are handed on, and the sender.
+func (x *proof) original(peer int) (frames, by int) {
+	x.send(request())
+	if frames, by = x.takes(); frames > 0 {
+		x.book.Confirm(by)
+		return frames, by
+	}
+	return 0, peer
+}
+
+// Who forges greetings for a newcomer keeps it out for a second, not for ever. No more bytes go there
+// meanwhile than came, and as soon as it has kept its place, what goes to any original. When it has been
+// lost and comes back, all begins anew.
+func TestForgedNewcomer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newProof(t)
+		for visit := range 2 {
+			sent, brought, peer, answers, greetings := 0, 0, 0, 0, 0 // since it is heard
+			for i := range 60 {
+				time.Sleep(100 * time.Millisecond)
+				since := time.Duration(i) * 100 * time.Millisecond
+				x.send(forged)
+				n, by := x.original(peer)
+				if want := since >= time.Second; (n == 1) != want {
+					t.Fatalf("visit %d: %v after the first greeting %d frames are heard", visit, since, n)
+				}
+				got := x.hears()
+				if peer = by; n == 0 {
+					if len(got) != 2 { // an answer to the greeting, and a question for the frame
+						t.Fatalf("visit %d: %v after the first greeting %q comes", visit, since, got)
+					}
+					continue
+				}
+				if err := x.book.Send(peer, append(request(), make([]byte, 436)...)); err != nil {
+					t.Fatal(err)
+				}
+				sent += len(forged) + len(request())
+				for _, b := range append(got, x.hears()...) {
+					if brought += len(b); book.IsGreeting(b) {
+						greetings++
+					} else if since >= 3*time.Second {
+						answers++
+					}
+				}
+				if since < 2*time.Second && brought > sent+1400 { // and what had come before
+					t.Fatalf("visit %d: %d bytes bring %d within %v", visit, sent, brought, since)
+				}
+			}
+			if brought > 2*sent || answers != 30 || greetings != 50 {
+				t.Errorf("visit %d: %d bytes bring %d; of 30 late answers %d come, and %d greetings", visit, sent,
+					brought, answers, greetings)
+			}
+			for range 40 {
+				time.Sleep(time.Second)
+				x.takes() // which also looks for who is silent
+			}
+		}
+		x.book.Close()
+		x.by.Close()
+	})
+}
+
+// A right answer is a proof at any time, also of one who has been heard without.
+func TestLateProof(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		x := newProof(t)
+		_, peer := x.original(0)
+		x.send(forged)
+		x.takes()
+		got := x.hears()
+		if len(got) != 1 || !book.IsGreeting(got[0]) {
+			t.Fatalf("the answer to a greeting is %q", got)
+		}
+		x.send(greeting(1, make([]byte, 8), got[0][8:16]))
+		x.takes()
+		for range 9 { // as much as it likes
+			if err := x.book.Send(peer, request()); err != nil {
+				t.Error(err)
+			}
+		}
+		if got := x.hears(); len(got) != 9 {
+			t.Errorf("%d frames of 9 come", len(got))
 		}
 		x.book.Close()
 		x.by.Close()
