@@ -138,3 +138,39 @@ checks:
 		t.Errorf("%+v", found)
 	}
 }
+
+const remedyWire = `protocol: screens
+messages:
+  ASK: {id: 1, fields: {color: "0..3?"}, wire: [bits: [present color: u1, pad: 7], if color: u8]}
+  ANSWER: {id: 2, fields: {l: {list: 0..3, max: 2}}, wire: [count l: u8, each l: [item: u8]]}
+  NEWS: {id: 1, channel: places, fields: {l: {list: 0..3, max: 2}}, wire: [each l: {to: end, row: [item: u8]}]}
+channels:
+  events: {order: fifo, wire: {header: [length: u8, type: u8], max: 64}}
+  places: {order: any, lossy: true, wire: {header: [type: u8], max: 64}}
+roles:
+  peer:
+    initial: idle
+    states: {idle: {ASK: {}, ANSWER: {}, NEWS: {}, start: {send: "ASK{color: 1}"}}}
+`
+
+// TestWireRemedies makes one mistake at a time in the layout of messages: each gives one error.
+func TestWireRemedies(t *testing.T) {
+	for _, test := range []struct{ old, new, message, hint string }{
+		{"if color: u8", "color: u8", "`color` is optional", "there is `present color`; write `if color: u8`"},
+		{"if color: u8", "color: {as: u8}", "`color` is optional", "write `if color: u8`"},
+		{"present color: u1, pad: 7], if color: u8", "pad: 8], color: u8", "`color` is optional", "none: 65535"},
+		{"row: [item: u8]", "row: u8", "a list is needed here", "write `[item: u8]`"},
+		{"channel: places", "channel: place", "there is no channel `place`", "`places`"},
+		{"count l: u8", "count l: u9", "there is no width `u9`", ""},
+		{"count l: u8", "cuont l: u8", "has no item or field `cuont l`", ""},
+		{"count l: u8, ", "", "the list `l` has no count before it", "count l: u16"},
+	} {
+		text := strings.Replace(remedyWire, test.old, test.new, 1)
+		_, list := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}}})
+		errs := list.Errors()
+		if text == remedyWire || len(errs) != 1 || !strings.Contains(errs[0].Message, test.message) ||
+			!strings.Contains(errs[0].Hint, test.hint) {
+			t.Errorf("%s: %v", test.new, list)
+		}
+	}
+}

@@ -90,6 +90,8 @@ func (s *shape) remedy(n *ast.Node) string {
 			return "each has a name: {" + strings.ToLower(n.Text[:1]) + n.Text[1:] + ": " + n.Text + "}"
 		}
 		return strings.ReplaceAll(s.textHint, "TEXT", n.Text)
+	case n.Kind == ast.Scalar && s.textHint != "":
+		return strings.ReplaceAll(s.textHint, "TEXT", n.Text)
 	case n.Kind == ast.List && s.listHint == "" && s.isMap():
 		return s.named(n)
 	case n.Kind == ast.List, !s.isMap():

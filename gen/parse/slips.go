@@ -325,13 +325,39 @@ func flowSlip(src *ast.Source, c complaint, line int) *slip {
 	return mark("quote the text: in braces, "+diag.Quote(here[col:col+1])+" ends what is not quoted", hint)
 }
 
-// indexForm is the rest of a key with an index, up to its colon.
-var indexForm = regexp.MustCompile(`^((?:\[[^\[\]{},]*\])(?:\.\w+|\[[^\[\]{},]*\])*) *:(?: |$)`)
+// fieldForm is a field behind an index.
+var fieldForm = regexp.MustCompile(`^\.\w+`)
 
-// indexed returns the index with which a text begins, and what belongs to it, if a colon comes next.
+// indexed returns the indexes and fields with which a text begins, if a colon comes next.
 func indexed(text string) string {
-	if m := indexForm.FindStringSubmatch(text); m != nil {
-		return m[1]
+	at := 0
+	for at < len(text) {
+		rest := text[at:]
+		switch field := fieldForm.FindString(rest); {
+		case rest[0] == '[':
+			end := 1
+			for {
+				end += valueEnd(rest[end:]) + 1
+				if end >= len(rest) {
+					return ""
+				}
+				if rest[end-1] != ',' { // which parts what is in the brackets
+					break
+				}
+			}
+			if rest[end-1] != ']' {
+				return ""
+			}
+			at += end
+		case at > 0 && field != "":
+			at += len(field)
+		default:
+			next := strings.TrimLeft(rest, " ")
+			if next == ":" || strings.HasPrefix(next, ": ") {
+				return text[:at]
+			}
+			return ""
+		}
 	}
 	return ""
 }

@@ -21,6 +21,9 @@ func (r *Table) DeclareMessages() {
 		m := &model.Message{Name: e.Key.Text, Doc: pass.TextOf(e.Value, "doc"),
 			Index: len(r.Protocol.Messages), Fields: fields, ID: -1, Span: e.Key.Span(),
 			Channel: r.channelNamed(e.Value.Get("channel"))}
+		if on := e.Value.Get("channel"); on != nil && r.Protocol.Channels()[m.Channel].Name != on.Text {
+			r.SetBroken(m.Span) // nobody knows which other frames it is beside
+		}
 		r.Messages[m.Name] = m
 		r.Protocol.Messages = append(r.Protocol.Messages, m)
 	}

@@ -38,6 +38,7 @@ type writer struct {
 	flagged map[string]bool // the optional fields of which something before says whether they are there
 	tail    *model.Field    // the optional field that is there if bytes remain; only such can follow
 	self    bool            // the frame ends where its items do
+	wrong   map[string]bool // fields of which an item like `count FIELD` could not be resolved
 	inBits  bool            // the items are parts of a number
 	ended   bool            // a sum over the frame's length ends the frame
 	sizes   bool            // the number of their bytes stands before the items, and is known behind them
@@ -54,7 +55,8 @@ func newWriter(r *resolver, little bool, where string, fields []*model.Field) *w
 		placed:  map[string]int{},
 		counted: map[string]*model.WireCount{}, names: map[string]int{},
 		eachOf: map[string]*model.WireEach{}, eachAt: map[string]int64{}, rowsOf: map[string]int{},
-		parts: map[string]map[string]int{}, flagged: map[string]bool{}, inner: map[*model.Field]*model.Field{}}
+		parts: map[string]map[string]int{}, flagged: map[string]bool{}, wrong: map[string]bool{},
+		inner: map[*model.Field]*model.Field{}}
 	for _, f := range fields {
 		w.fields[f.Name] = f
 	}
@@ -109,6 +111,8 @@ func (w *writer) items(n *ast.Node) []model.WireItem {
 			if after && !w.follows(m, e) {
 				return out
 			}
+		} else if _, name, is := strings.Cut(e.Key.Text, " "); is {
+			w.wrong[name] = true
 		}
 	}
 	w.aheads(out)

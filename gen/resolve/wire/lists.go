@@ -83,8 +83,10 @@ func (w *writer) each(name string, e ast.Entry, base model.WireBase, index int) 
 		return nil
 	case f.Type.Kind == model.KindList && item.Count == nil && !item.ToEnd && item.Until == nil &&
 		(item.Rows == 0 || w.min != w.max):
-		w.r.Errorf("FSM074", e.Key.Span(), "the list %s has no count before it", diag.Quote(name)).
-			With("add an item `count " + name + ": u16`")
+		if !w.wrong[name] { // else its count is there, but wrong
+			w.r.Errorf("FSM074", e.Key.Span(), "the list %s has no count before it", diag.Quote(name)).
+				With("add an item `count " + name + ": u16`")
+		}
 		return nil
 	}
 	w.refer(e.Key, len(e.Key.Text)-len(name), f)

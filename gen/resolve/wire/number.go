@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"cmp"
 	"encoding/hex"
 	"slices"
 	"strconv"
@@ -196,9 +197,13 @@ func (w *writer) literal(n *ast.Node, base model.WireBase) model.WireItem {
 func (w *writer) none(item *model.WireInt, t *model.Type, e ast.Entry) bool {
 	n := e.Value.Get("none")
 	if n == nil {
+		hint := "{as: u16, none: 65535}"
+		if name := item.Field.Name; w.flagged[name] {
+			width := cmp.Or(pass.TextOf(e.Value, "as"), e.Value.Text)
+			hint = "there is `present " + name + "`; write `if " + name + ": " + width + "`"
+		}
 		w.r.Errorf("FSM076", e.Value.Span(), "%s is optional; say which number stands for none",
-			diag.Quote(item.Field.Name)).
-			With("{as: u16, none: 65535}")
+			diag.Quote(item.Field.Name)).With(hint)
 		return false
 	}
 	v, ok := w.r.ConstIn(n, -1<<40, 1<<40, "the number for none")
