@@ -358,10 +358,10 @@ var errManyStreams = errors.New("the link carries a stream for each of several p
 
 // suits reports why a link cannot be used for a machine, nil if it can.
 func suits(info *fsm.Info, peer fsm.Peer, channel int, p transport.Properties) error {
-	want, how := fsm.Channel{Ordered: info.Ordered, Reliable: info.Reliable, Duplicates: info.Duplicates}, "channel"
+	want, how := fsm.Channel{Ordered: info.Ordered, Reliable: info.Reliable, Duplicates: info.Duplicates}, "channel: %s"
 	if len(info.Channels) > 0 {
 		want = info.Channels[channel]
-		how = "channels: {" + want.Name
+		how = "channels: {" + want.Name + ": %s}"
 	}
 	if p.Stream && p.Peers > 0 {
 		return errManyStreams
@@ -383,8 +383,8 @@ func suits(info *fsm.Info, peer fsm.Peer, channel int, p transport.Properties) e
 	if !want.Duplicates && p.Duplicating {
 		lacks = append(lacks, "delivery without duplicates")
 	}
-	remedy := "take another link, or check the protocol with the channel that this one is, " +
-		"`" + how + ": {order: any, lossy: true, duplicates: true}` at worst"
+	remedy := "take another link, or check the protocol with the channel that this one is, `" +
+		fmt.Sprintf(how, "{order: any, lossy: true, duplicates: true}") + "` at worst"
 	if most := mostOn(info, channel); p.MaxFrame > 0 && p.MaxFrame < most {
 		lacks = append(lacks, fmt.Sprintf("frames of up to %d bytes (it carries %d)", most, p.MaxFrame))
 		if len(lacks) == 1 {
