@@ -58,14 +58,21 @@ func TestPlayDatagrams(t *testing.T) {
 	}
 }
 
-// TestPlayHasOneLink: a protocol with several channels needs a link for each, which a session has not.
+// TestPlayHasOneLink: a protocol with several channels needs a link for each, which a session has not. It is told
+// so before it connects or waits.
 func TestPlayHasOneLink(t *testing.T) {
 	l, err := play.Listen("tcp", "127.0.0.1:0", play.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	_, err = play.Dial(t.Context(), "tcp", l.Addr().String(), gne.NewClientRunner(), nil, play.Options{})
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err = play.Dial(ended, "tcp", l.Addr().String(), gne.NewClientRunner(), nil, play.Options{})
+	if err == nil || !strings.Contains(err.Error(), "gne has several channels") {
+		t.Error(err)
+	}
+	_, err = play.Accept(ended, l, gne.NewClientRunner(), nil, play.Options{})
 	if err == nil || !strings.Contains(err.Error(), "gne has several channels") {
 		t.Error(err)
 	}

@@ -2,6 +2,9 @@
 // runs the machine on the link, and calls a function for each report. Limits, timeouts and transports
 // have defaults that fit the internet.
 //
+// The peer of a Session has the number 0, whatever numbers the two have in the checks of the protocol. So a
+// machine with a parameter that says who the other one is gets 0 there.
+//
 // It adds nothing to package driver and the packages below transport, which a program uses itself as soon
 // as it needs more: several peers, other transports, snapshots. Start from [Dial] and [Listen].
 package play
@@ -79,6 +82,9 @@ type Session[R fsm.Runner] struct {
 // not. It is an error if the protocol needs more than the network promises, or has several channels: see DialChannels.
 func Dial[R fsm.Runner](ctx context.Context, network, address string, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
+	if err := one(r.Info()); err != nil {
+		return nil, err
+	}
 	link, err := dial(ctx, network, address, o)
 	if err != nil {
 		return nil, err
@@ -192,6 +198,9 @@ func Accept[R fsm.Runner](ctx context.Context, l *Listener, r R, h Handlers[R], 
 		}
 		return start(ctx, l.places, links, r, h, o)
 	}
+	if err := one(r.Info()); err != nil {
+		return nil, err
+	}
 	if l.streams != nil {
 		link, err := l.streams.Accept(ctx)
 		if err != nil {
@@ -206,14 +215,18 @@ func Accept[R fsm.Runner](ctx context.Context, l *Listener, r R, h Handlers[R], 
 	return start(ctx, nil, []transport.Link{link}, r, h, o)
 }
 
+// one reports an error if a protocol has several channels.
+func one(info *fsm.Info) error {
+	if len(info.Channels) > 0 {
+		return fmt.Errorf("play: %s has several channels: call DialChannels or ListenChannels", info.Protocol)
+	}
+	return nil
+}
+
 // start runs a machine on its links, which belong to the session from now on; of several channels places says
 // whose each is.
 func start[R fsm.Runner](ctx context.Context, places []Place, links []transport.Link, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
-	if info := r.Info(); len(info.Channels) > 0 && places == nil {
-		return nil, errors.Join(fmt.Errorf("play: %s has several channels: call DialChannels or ListenChannels",
-			info.Protocol), abort(links))
-	}
 	s := &Session[R]{ended: make(chan struct{})}
 	opts := driver.Options[R]{StopAtFinal: true, Instance: o.Name, Logger: o.Logger,
 		HandshakeLimit: o.handshake(), IdleLimit: o.Idle}
@@ -291,8 +304,9 @@ func (s *Session[R]) Look(f func(R)) error { return s.d.Read(context.Background(
 // Done is closed when the session has ended.
 func (s *Session[R]) Done() <-chan struct{} { return s.ended }
 
-// Wait waits for the end of the session. It returns nil if the machine came to a final state or Close was
-// called, and else why it did not: what the peer did wrong, that it has gone, or that ctx has ended.
+// Wait waits for the end of the session. It returns nil if the machine came to a final state, or if Close was
+// called before anything went wrong. Else it returns what went wrong first: what the peer did, that it has
+// gone, or that ctx has ended.
 func (s *Session[R]) Wait() error {
 	<-s.ended
 	s.mu.Lock()
