@@ -162,7 +162,7 @@ func TestChecksNote(t *testing.T) {
 			[]string{"comes and goes"}},
 		{"../../specs/masterserver/spec.yaml", "gameserver", []string{"comes and goes: visitors", "crashes:"}, nil},
 		{"../../specs/lobby/spec.yaml", "player", []string{"somebody hostile in its place:"}, nil},
-		{"../../specs/library/alternating/spec.yaml", "sender", nil, []string{"in checks"}},
+		{"../../specs/library/changroberts/spec.yaml", "node", nil, []string{"in checks"}},
 	} {
 		p, list := compile.Load(x.file, compile.Options{})
 		if p == nil {
