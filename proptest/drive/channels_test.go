@@ -10,6 +10,7 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/gne"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/looplab"
 	"github.com/parley-go/parley/runtime/sim"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/impair"
@@ -218,6 +219,53 @@ func TestNoSuchChannel(t *testing.T) {
 		if err := c.AttachOn(0, channel, u); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", channel, err)
 		}
+	}
+}
+
+// TestAdapterChannels: behind looplab/fsm, too, a frame is read with the codec of its channel.
+func TestAdapterChannels(t *testing.T) {
+	r := gne.NewServerRunner()
+	c, s := starts(gne.NewClientRunner()), starts(looplab.New[gne.Server, gne.ServerEvent](r, &r.Machine, nil))
+	e1, e2 := mem.Pair(mem.Config{Stream: true, Linger: short})
+	p1, p2 := mem.Pair(mem.Config{Linger: short})
+	attach(t, c.AttachOn, 0, e1, p1)
+	attach(t, s.AttachOn, 0, e2, p2)
+	c.run(t)
+	s.run(t)
+	c.hears(t, "up true")
+	s.hears(t, "up true")
+	c.gives(t, func(r client) fsm.Result { return r.Enter() })
+	s.hears(t, "report entered")
+	c.hears(t, "report entered")
+	c.gives(t, func(r client) fsm.Result { return r.Move(7) })
+	s.hears(t, "report moved{place: 7}")
+	s.gives(t, func(r *looplab.Adapter[gne.Server, gne.ServerEvent]) fsm.Result {
+		res, _ := r.Command("move{place: 9}")
+		return res
+	})
+	c.hears(t, "report moved{place: 9}")
+}
+
+// TestWrappedChannels: a runner that hides that another tells channels apart gets no link.
+func TestWrappedChannels(t *testing.T) {
+	s := starts(fsm.Runner(struct{ fsm.Runner }{gne.NewServerRunner()}))
+	const want = "must implement fsm.Channeled"
+	for _, channel := range []string{"events", "places"} {
+		l, _ := mem.Pair(mem.Config{Stream: channel == "events"})
+		if err := s.AttachOn(0, channel, l); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v", channel, err)
+		}
+	}
+	l, _ := mem.Pair(mem.Config{Stream: true})
+	if err := s.Attach(0, l); err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
+	}
+	r := gne.NewServerRunner()
+	l, _ = mem.Pair(mem.Config{Stream: true})
+	_, err := driver.NewHost(fsm.Runner(struct{ fsm.Runner }{r}), func(fsm.Runner) *gne.Server { return &r.Machine },
+		func(int) gne.Server { return gne.NewServer() }, l, driver.Options[fsm.Runner]{})
+	if err == nil || !strings.Contains(err.Error(), want) {
+		t.Error(err)
 	}
 }
 

@@ -2,6 +2,7 @@ package driver
 
 import (
 	"cmp"
+	"fmt"
 	"time"
 
 	"github.com/parley-go/parley/runtime/fsm"
@@ -104,6 +105,16 @@ func mostOn(info *fsm.Info, channel int) int {
 		return info.MaxFrame
 	}
 	return cmp.Or(info.Channels[channel].MaxFrame, info.MaxFrame)
+}
+
+// tells returns why a runner cannot be run over the channels of its protocol, nil if it can.
+func tells(r fsm.Runner) error {
+	info := r.Info()
+	if _, ok := r.(fsm.Channeled); ok || len(info.Channels) == 0 {
+		return nil
+	}
+	return fmt.Errorf("%s.%s has several channels, and %T does not tell them apart: a runner that wraps another must "+
+		"implement fsm.Channeled, as the generated one does", info.Protocol, info.Role, r)
 }
 
 // channelOf is the place of the channel of a message, by its number.

@@ -339,7 +339,10 @@ func (d *Driver[R]) AttachOn(peer fsm.Peer, channel string, link transport.Link)
 }
 
 func (d *Driver[R]) attachTo(peer fsm.Peer, channel int, link transport.Link) error {
-	err := suits(d.info, peer, channel, link.Properties())
+	err := tells(d.core.m)
+	if err == nil {
+		err = suits(d.info, peer, channel, link.Properties())
+	}
 	var s *slot
 	if err == nil {
 		s = newSlot(d.core.sizer(channel), mostOn(d.info, channel), d.o.ReceiveBuffer, peer, channel, link)

@@ -99,7 +99,11 @@ func NewHost[R fsm.Runner, M any](
 				"give its links to a Driver", r.Info().Protocol, ch.Name)
 		}
 	}
-	if err := suits(r.Info(), 0, r.Info().News, one); err != nil {
+	err := tells(r)
+	if err == nil {
+		err = suits(r.Info(), 0, r.Info().News, one)
+	}
+	if err != nil {
 		link.Abort()
 		return nil, err
 	}

@@ -203,6 +203,26 @@ func (a *Adapter[M, E]) FrameSizeIn(phase uint8, b []byte) (int, error) {
 	return a.runner.FrameSize(b)
 }
 
+// FrameOn implements fsm.Channeled where the protocol has several channels. The error may be that of a callback, too.
+func (a *Adapter[M, E]) FrameOn(from fsm.Peer, channel int, frame []byte) (fsm.Result, error) {
+	c, ok := a.runner.(fsm.Channeled)
+	if !ok {
+		return refused, errOneChannel
+	}
+	return a.carry(func() (fsm.Result, error) { return c.FrameOn(from, channel, frame) })
+}
+
+// FrameSizeOn implements fsm.Channeled where the protocol has several channels.
+func (a *Adapter[M, E]) FrameSizeOn(channel int, b []byte) (int, error) {
+	c, ok := a.runner.(fsm.Channeled)
+	if !ok {
+		return 0, errOneChannel
+	}
+	return c.FrameSizeOn(channel, b)
+}
+
+var errOneChannel = errors.New("the runner behind the adapter does not tell channels apart: it is no fsm.Channeled")
+
 // Command implements fsm.Commander. The error may be that of a callback, too.
 func (a *Adapter[M, E]) Command(text string) (fsm.Result, error) {
 	return a.carry(func() (fsm.Result, error) { return a.runner.Command(text) })

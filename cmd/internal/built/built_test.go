@@ -15,6 +15,7 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/proptest/campaign"
+	"github.com/parley-go/parley/proptest/conform/sample/gne"
 	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/fsmtest/stepper"
@@ -30,14 +31,18 @@ func (w wrong) Frame(from fsm.Peer, frame []byte) (fsm.Result, error) {
 	return w.frame(w.PeerRunner, from, frame)
 }
 
-// serve answers for two machines in this process.
-func serve(t *testing.T, runner func(*confirm.PeerRunner) fsm.Commander) *Machines {
-	t.Helper()
-	var list []stepper.Machine
+// two are the machines of the check pair of specs/confirm.
+func two(runner func(*confirm.PeerRunner) fsm.Commander) (list []stepper.Machine) {
 	for range 2 {
 		r := confirm.NewPeerRunner()
 		list = append(list, stepper.Machine{Runner: runner(r), Value: &r.Machine})
 	}
+	return list
+}
+
+// serve answers for the machines of a check in this process.
+func serve(t *testing.T, check string, list ...stepper.Machine) *Machines {
+	t.Helper()
 	requests, in := io.Pipe()
 	out, answers := io.Pipe()
 	done := make(chan error, 1)
@@ -45,7 +50,7 @@ func serve(t *testing.T, runner func(*confirm.PeerRunner) fsm.Commander) *Machin
 		done <- stepper.Serve(requests, answers, list...)
 		answers.Close()
 	}()
-	m := &Machines{first: map[string]int{"pair": 0}, from: map[string]*model.Protocol{}, errs: &bytes.Buffer{},
+	m := &Machines{first: map[string]int{check: 0}, from: map[string]*model.Protocol{}, errs: &bytes.Buffer{},
 		in: json.NewEncoder(in), out: json.NewDecoder(out)}
 	m.stop = func() {
 		in.Close()
@@ -89,7 +94,7 @@ func TestCompare(t *testing.T) {
 			return r.Frame(from, b[1:])
 		}), "generated code: "},
 	} {
-		m := serve(t, x.runner)
+		m := serve(t, "pair", two(x.runner)...)
 		m.from["pair"] = model.WithDefaultWire(c.Models[0])
 		r, err := c.Run(t.Context(), campaign.Options{Seed: 1, Runs: 40, Workers: 1, Compare: m.Compare})
 		m.Close()
@@ -106,6 +111,48 @@ func TestCompare(t *testing.T) {
 				len(f.Run.Steps) > 6 {
 				t.Errorf("%s: %+v", x.name, f)
 			}
+		}
+	}
+}
+
+// deaf hides that a runner tells channels apart.
+type deaf struct{ fsm.Commander }
+
+// TestCompareChannels: a frame is given to the machine over its channel, where each has a format of its own. A machine
+// that reads all as those of one is found.
+func TestCompareChannels(t *testing.T) {
+	text, err := os.ReadFile("../../../specs/library/gne/spec.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Its own checks change the machines: they count to less, and remember what was reported.
+	machines, _, _ := strings.Cut(string(text), "\nchecks:")
+	file := filepath.Join(t.TempDir(), "spec.yaml")
+	machines += "\nchecks: {game: {instances: {c: client, s: server}, quiet: \"true\"}}\n"
+	if err := os.WriteFile(file, []byte(machines), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, file)
+	for _, hidden := range []bool{false, true} {
+		client, server := gne.NewClientRunner(), gne.NewServerRunner()
+		list := []stepper.Machine{{Runner: client, Value: &client.Machine}, {Runner: server, Value: &server.Machine}}
+		for i := range list {
+			if hidden {
+				list[i].Runner = deaf{list[i].Runner}
+			}
+		}
+		m := serve(t, "game", list...)
+		m.from["game"] = model.WithDefaultWire(c.Models[0])
+		r, err := c.Run(t.Context(), campaign.Options{Seed: 1, Runs: 40, Workers: 1, Compare: m.Compare})
+		m.Close()
+		if err != nil || !hidden && r.Compared < 50 {
+			t.Fatalf("%v, %d compared, %+v", err, r.Compared, r.Checks[0].Found)
+		}
+		found := r.Checks[0].Found
+		if right := len(found) == 0; right == hidden {
+			t.Errorf("it hides its channels: %t; found %+v", hidden, found)
+		} else if hidden && !strings.Contains(found[0].Trouble, "generated code: bad frame") {
+			t.Errorf("%+v", found[0])
 		}
 	}
 }

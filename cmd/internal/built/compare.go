@@ -134,7 +134,7 @@ func (c *comparison) request(q *stepper.Request, ev interp.Event) error {
 		if err != nil {
 			return err
 		}
-		q.Frame, q.Phase = frame, uint8(ev.Event.Message.FirstPhase())
+		q.Frame, q.Phase, q.Channel = frame, uint8(ev.Event.Message.FirstPhase()), ev.Event.Message.Channel
 	default:
 		return fmt.Errorf("%s comes from no driver; this is a bug of Parley", text)
 	}

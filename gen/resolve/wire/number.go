@@ -197,13 +197,14 @@ func (w *writer) literal(n *ast.Node, base model.WireBase) model.WireItem {
 func (w *writer) none(item *model.WireInt, t *model.Type, e ast.Entry) bool {
 	n := e.Value.Get("none")
 	if n == nil {
-		hint := "{as: u16, none: 65535}"
+		hint, what := "{as: u16, none: 65535}", diag.Quote(cmp.Or(item.Field.Name, e.Key.Text))
 		if name := item.Field.Name; w.flagged[name] {
 			width := cmp.Or(pass.TextOf(e.Value, "as"), e.Value.Text)
 			hint = "there is `present " + name + "`; write `if " + name + ": " + width + "`"
+		} else if name == "" && e.Key.Text != "item" {
+			what = w.where // `each m: u16`, where nothing names the element
 		}
-		w.r.Errorf("FSM076", e.Value.Span(), "%s is optional; say which number stands for none",
-			diag.Quote(item.Field.Name)).With(hint)
+		w.r.Errorf("FSM076", e.Value.Span(), "%s is optional; say which number stands for none", what).With(hint)
 		return false
 	}
 	v, ok := w.r.ConstIn(n, -1<<40, 1<<40, "the number for none")

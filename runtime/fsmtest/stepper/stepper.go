@@ -37,10 +37,12 @@ type Request struct {
 	// Timer is the timer's name in fsm.Info, Key which of its instances.
 	Timer string `json:"timer,omitempty"`
 	Key   uint32 `json:"key,omitempty"`
-	// Text is a command, Frame a message, and Phase one in which its stream may have it.
-	Text  string `json:"text,omitempty"`
-	Frame []byte `json:"frame,omitempty"`
-	Phase uint8  `json:"phase,omitempty"`
+	// Text is a command, Frame a message, and Phase one in which its stream may have it. Channel is the place in
+	// fsm.Info.Channels of the one that brings it.
+	Text    string `json:"text,omitempty"`
+	Frame   []byte `json:"frame,omitempty"`
+	Phase   uint8  `json:"phase,omitempty"`
+	Channel int    `json:"channel,omitempty"`
 }
 
 // Kind is what happens to a machine.
@@ -185,11 +187,7 @@ func (s *stepped) step(q *Request, a *Answer) (err error) {
 		}
 		a.Result = r.Timeout(uint16(id), q.Key)
 	case Message:
-		if p, ok := r.(fsm.Phased); ok {
-			_, a.Result, err = p.FrameIn(peer, q.Phase, q.Frame)
-		} else {
-			a.Result, err = r.Frame(peer, q.Frame)
-		}
+		a.Result, err = frame(r, peer, q)
 	case Command:
 		a.Result, err = r.Command(q.Text)
 	default:
@@ -208,4 +206,20 @@ func (s *stepped) step(q *Request, a *Answer) (err error) {
 		a.Effects = append(a.Effects, e)
 	}
 	return nil
+}
+
+// frame gives the machine a message, over its channel where there are several and in its phase where there are these.
+func frame(r fsm.Runner, peer fsm.Peer, q *Request) (res fsm.Result, err error) {
+	info := r.Info()
+	if c, ok := r.(fsm.Channeled); ok && len(info.Channels) > 0 {
+		if q.Channel < 0 || q.Channel >= len(info.Channels) {
+			return res, fmt.Errorf("it has no channel %d", q.Channel)
+		}
+		return c.FrameOn(peer, q.Channel, q.Frame)
+	}
+	if p, ok := r.(fsm.Phased); ok && len(info.Phases) > 0 {
+		_, res, err = p.FrameIn(peer, q.Phase, q.Frame)
+		return res, err
+	}
+	return r.Frame(peer, q.Frame)
 }
