@@ -39,7 +39,12 @@ and heard. Hosts whose first frame already is another program's are environment,
 Of a protocol with several channels each has a port: --channel events=tcp:7000 --channel places=udp:7001. What the same two hosts say
 to each other over all of them is one conversation, each channel with its own order and losses.
 
-Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound.`,
+Packets that are not used are listed with the reason: those that no receiver takes, such as an RST with a wrong number, and those that
+cannot be read, such as fragments. If one of the latter, or bytes behind a FIN, may be of a conversation that is a run otherwise, the
+verdict is INCOMPLETE.
+
+Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound, or packets that may
+be of the run were left out.`,
 		Args: cli.Args(true, "a specification", "a capture or trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := traffic.Options{Search: search}

@@ -10,8 +10,9 @@
 // the capture point. An endpoint reads them at some later moment that no capture shows, so between
 // the two directions only "read after captured" is certain. Checksums are not verified: captures of
 // a machine's own traffic routinely hold packets whose checksum the hardware was still to fill in.
-// Packets that cannot be used (fragments, other protocols, damaged headers) are counted in
-// Capture.Skipped.
+// Packets that cannot be used (fragments, other protocols, damaged headers, segments that their
+// receiver does not take) are counted in Capture.Skipped; those that may have carried bytes of a
+// connection are in its Conn.LeftOut, too.
 //
 // Start with Read, then walk Capture.Events.
 package capture
@@ -35,7 +36,9 @@ const (
 	Data
 	// Close: the sender will send nothing more (FIN); the other direction may go on.
 	Close
-	// Reset: the sender broke the connection off (RST); nothing follows in either direction.
+	// Reset: the sender broke the connection off (RST) and reads no more. Bytes of the other side that were
+	// on their way may follow. An RST that the receiver does not take is none: one with another number than
+	// it waits for, or one whose sender goes on.
 	Reset
 	// Gap: Event.Lost bytes of this direction are not in the file; Event.Why says how that is known.
 	Gap
@@ -110,6 +113,9 @@ type Conn struct {
 	FromClient, FromServer Direction
 	// Reset tells that an RST ended the connection.
 	Reset bool
+	// LeftOut are packets that may have carried bytes of this connection and were not used, by reason in
+	// the order of their first. What a receiver does not take either is not among them.
+	LeftOut []Skip
 }
 
 // Ended tells whether the file shows the end of the connection: both FINs or an RST. A capture that

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"fmt"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -141,7 +142,7 @@ s A 301 107 x
 		FromClient: Direction{Packets: 5, Bytes: 6, Repeated: 1, RepeatedBytes: 6, Early: 1, Gaps: 1, Lost: 3,
 			Unread: 2},
 		FromServer: Direction{Packets: 2, Bytes: 1}}
-	if got := c.Conns[0]; got != want {
+	if got := c.Conns[0]; !reflect.DeepEqual(got, want) {
 		t.Errorf("\n got %+v\nwant %+v", got, want)
 	}
 }
@@ -241,7 +242,7 @@ func TestTooMuchWaiting(t *testing.T) {
 		t.Errorf("second event %+v, %d bytes delivered", e, c.Conns[0].FromClient.Bytes)
 	}
 
-	packets := synth(t, sh, "c S 100 0\ns SA 300 101")
+	packets := synth(t, sh, "c SW 100 0\ns SAW 300 101\nc A 101 301\ns A 301 101")
 	const size = 60_000
 	for i := range maxHeldBytes/size + 1 {
 		data := sh.packet(t, true, "A", uint32(200+i*size), 301, make([]byte, size))

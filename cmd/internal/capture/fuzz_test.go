@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/gopacket/gopacket/layers"
@@ -64,6 +65,12 @@ func checkBooks(t *testing.T, c *Capture, fileSize int) {
 		t.Errorf("%d bytes of data from a file of %d", total, fileSize)
 	}
 	for i, conn := range c.Conns {
+		for _, left := range conn.LeftOut {
+			k := slices.IndexFunc(c.Skipped, func(x Skip) bool { return x.Reason == left.Reason })
+			if k < 0 || c.Skipped[k].Packets < left.Packets || c.Skipped[k].First > left.First {
+				t.Errorf("connection %d lacks %+v, and the file %+v", i, left, c.Skipped)
+			}
+		}
 		for _, d := range []struct {
 			Direction
 			client bool

@@ -28,6 +28,10 @@ type segment struct {
 	// TCP only.
 	seq, ack               uint32
 	syn, fin, rst, ackFlag bool
+	window                 uint16
+	// scale is the window scale that a SYN names, a shift; scales: it names one.
+	scales bool
+	scale  int
 }
 
 // unusable is the reason why a packet is skipped; it is no error of the file.
@@ -59,7 +63,8 @@ func (e linkError) Error() string {
 }
 
 // parsePacket finds the TCP segment or UDP datagram in a packet. The error is an unusable or a
-// linkError.
+// linkError; the segment then has the addresses and the protocol if the packet shows them, and ports
+// of 0 if it does not show those.
 func parsePacket(link layers.LinkType, data []byte) (segment, error) {
 	ip, err := skipLink(link, data)
 	if err != nil {
@@ -137,10 +142,10 @@ func parseIPv4(ip []byte) (segment, error) {
 	if header < 20 || header > total || header > len(ip) {
 		return segment{}, badHeader
 	}
-	if binary.BigEndian.Uint16(ip[6:])&0x3fff != 0 {
-		return segment{}, fragment
-	}
 	src, dst := netip.AddrFrom4([4]byte(ip[12:16])), netip.AddrFrom4([4]byte(ip[16:20]))
+	if at := binary.BigEndian.Uint16(ip[6:]) & 0x3fff; at != 0 {
+		return part(ip[9], src, dst, ip[header:], at&0x1fff == 0), fragment
+	}
 	return parseTransport(ip[9], src, dst, ip[header:], total-header)
 }
 
@@ -165,7 +170,10 @@ func parseIPv6(ip []byte) (segment, error) {
 				size = int(rest[1])*4 + 8
 			}
 		case 44:
-			return segment{}, fragment
+			if len(rest) < 8 {
+				return segment{}, badHeader
+			}
+			return part(rest[0], src, dst, rest[8:], binary.BigEndian.Uint16(rest[2:])>>3 == 0), fragment
 		default:
 			return parseTransport(next, src, dst, rest, total)
 		}
@@ -187,33 +195,61 @@ func parseTransport(proto uint8, src, dst netip.Addr, data []byte, wire int) (se
 	if proto != protoTCP && proto != protoUDP {
 		return segment{}, notTCPorUDP
 	}
+	s := part(proto, src, dst, data, true)
 	if len(data) < 8 {
-		return segment{}, badHeader
-	}
-	s := segment{
-		proto: proto,
-		src:   netip.AddrPortFrom(src.Unmap(), binary.BigEndian.Uint16(data)),
-		dst:   netip.AddrPortFrom(dst.Unmap(), binary.BigEndian.Uint16(data[2:])),
+		return s, badHeader
 	}
 	header := 8
 	if proto == protoTCP {
 		if len(data) < 20 {
-			return segment{}, badHeader
+			return s, badHeader
 		}
 		header = int(data[12]>>4) * 4
 		s.seq, s.ack = binary.BigEndian.Uint32(data[4:]), binary.BigEndian.Uint32(data[8:])
 		flags := data[13]
 		s.fin, s.syn, s.rst, s.ackFlag = flags&1 != 0, flags&2 != 0, flags&4 != 0, flags&16 != 0
+		s.window = binary.BigEndian.Uint16(data[14:])
 	} else if n := int(binary.BigEndian.Uint16(data[4:])); n != 0 {
 		if n < 8 || n > wire {
-			return segment{}, badHeader
+			return s, badHeader
 		}
 		wire = n
 		data = data[:min(n, len(data))]
 	}
 	if header > len(data) || proto == protoTCP && header < 20 {
-		return segment{}, badHeader
+		return s, badHeader
+	}
+	if s.syn {
+		s.scales, s.scale = windowScale(data[20:header])
 	}
 	s.payload, s.cut = data[header:], wire-len(data)
 	return s, nil
+}
+
+// part is what is known of a packet before its header is read: the addresses, and the ports where the
+// data begins with them.
+func part(proto uint8, src, dst netip.Addr, data []byte, begins bool) segment {
+	var from, to uint16
+	if begins && len(data) >= 4 && (proto == protoTCP || proto == protoUDP) {
+		from, to = binary.BigEndian.Uint16(data), binary.BigEndian.Uint16(data[2:])
+	}
+	return segment{proto: proto, src: netip.AddrPortFrom(src.Unmap(), from), dst: netip.AddrPortFrom(dst.Unmap(), to)}
+}
+
+// windowScale finds the window scale among the options of a SYN (RFC 7323).
+func windowScale(options []byte) (is bool, shift int) {
+	for len(options) > 0 && options[0] != 0 {
+		if options[0] == 1 { // padding
+			options = options[1:]
+			continue
+		}
+		if len(options) < 2 || options[1] < 2 || int(options[1]) > len(options) {
+			return false, 0
+		}
+		if options[0] == 3 && options[1] == 3 {
+			return true, int(options[2])
+		}
+		options = options[options[1]:]
+	}
+	return false, 0
 }

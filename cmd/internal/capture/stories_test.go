@@ -159,11 +159,178 @@ c S 100 0
 s SA 300 101
 c A 104 301 def
 s R 301 0
-c A 101 301 abc
 `, `
 2 s open
-4 c gap lost=3: the connection was reset before the bytes came
 4 s reset
+4 c gap lost=3: the connection was reset before the bytes came
+`},
+	{"reset while bytes of the other side are on their way", `
+c S 100 0
+s SA 300 101
+c A 104 301 def
+s R 301 0
+c A 101 301 abc
+s R 301 0
+c FA 107 301
+`, `
+2 s open
+4 s reset
+5 c data "abc"
+5 c data from=3 "def"
+7 c close
+`},
+	{"a reset with another number than the receiver waits for", `
+c S 100 0
+s SA 300 101
+c A 101 301 one
+c R 105 0
+c R 30000 0
+c R 90000 0
+s R 299 0
+s A 301 104 two
+c A 104 304 three
+c R 109 0
+`, `
+2 s open
+3 c data "one"
+8 s data "two"
+9 c data "three"
+10 c reset
+`},
+	{"a reset after which its sender sends on", `
+c S 100 0
+s SA 300 101
+c A 101 301 one
+c R 104 0
+s A 301 104 two
+c A 104 304 three
+s FA 304 109
+c R 109 0
+`, `
+2 s open
+3 c data "one"
+5 s data "two"
+6 c data "three"
+7 s close
+8 c reset
+`},
+	{"a reset after which its sender still reads", `
+c S 100 0
+s SA 300 101
+c A 101 301 one
+c R 104 0
+s A 301 104 two
+c A 104 304
+s A 304 104 three
+`, `
+2 s open
+3 c data "one"
+5 s data "two"
+7 s data "three"
+`},
+	{"a late packet from before the reset does not undo it", `
+c S 100 0
+s SA 300 101
+c A 101 301 one
+s A 301 104 two
+c A 107 304 nine
+c R 111 0
+c A 104 304 six
+`, `
+2 s open
+3 c data "one"
+4 s data "two"
+6 c reset
+7 c data "six"
+7 c data from=5 "nine"
+`},
+	{"a refusal of another SYN", `
+c S 100 0
+s RA 0 999
+s SA 300 101
+c A 101 301 abc
+`, `
+3 s open
+4 c data "abc"
+`},
+	{"a SYN with another number inside a connection", `
+c S 100 0
+s SA 300 101
+c A 101 301 one
+c S 70000 0
+s A 301 104
+c A 104 301 two
+`, `
+2 s open
+3 c data "one"
+6 c data "two"
+`},
+	{"a connection without an end, and another one whose answer is not in the file", `
+c S 100 0
+s SA 300 101
+c A 101 301 one
+c S 900000 0
+c A 900001 7000 two
+`, `
+2 s open conn=0
+3 c data conn=0 "one"
+5 c open conn=1
+5 c data conn=1 "two"
+`},
+	{"a window is as large as both have agreed on", `
+c SW 100 0
+s SAW 300 101
+c A 101 301 one
+s A 301 104
+c A 4000104 301 far
+s A 301 4000107
+c A 30000000 301 wild
+s A 301 4000200
+`, `
+2 s open
+3 c data "one"
+6 c gap lost=4000000: the receiver acknowledged bytes that are not in the file
+6 c data from=5 "far"
+8 c gap lost=93: the receiver acknowledged bytes that are not in the file
+`},
+	{"a window without a scale, as only one has offered it", `
+c SW 100 0
+s SA 300 101
+c A 101 301 one
+s A 301 104
+c A 4000104 301 far
+c A 104 301 two
+`, `
+2 s open
+3 c data "one"
+6 c data "two"
+`},
+	{"the scale is not in the file, so any may hold", `
+c A 101 301 one
+s A 301 104
+c A 4000104 301 far
+s A 301 4000107
+`, `
+1 c open
+1 c data "one"
+4 c gap lost=4000000: the receiver acknowledged bytes that are not in the file
+4 c data from=3 "far"
+`},
+	{"a FIN and bytes far ahead of the window", `
+c S 100 0
+s SA 300 101
+c A 101 301 one
+c FA 1000000 301
+c A 500000000 301 wild
+c FA 200 301
+c A 104 301 two
+c FA 107 301
+s A 301 108
+`, `
+2 s open
+3 c data "one"
+7 c data "two"
+8 c close
 `},
 	{"reset by one who has read more than the file holds", `
 c S 100 0
@@ -172,8 +339,8 @@ s RA 301 111
 c R 111 0
 `, `
 2 s open
-3 c gap lost=10: the receiver acknowledged bytes that are not in the file
 3 s reset
+4 c gap lost=10: the receiver acknowledged bytes that are not in the file
 `},
 	{"the FIN comes with the last bytes, twice", `
 c S 100 0

@@ -19,6 +19,7 @@ import (
 // gopacket's serialisers, so that headers are built by other hands than those that take them apart.
 //
 //	c SA 100 301 hello    client sends SYN+ACK, number 100, acknowledging 301, payload "hello"
+//	c SW 100 0            a SYN that names a window scale of 7; all windows are 65535 before scaling
 //	s U - - hello         server sends a datagram
 //	c A 100 301 hello cut=2   the last two bytes of the packet are cut off by the snap length
 //	... # text            packet comment
@@ -104,6 +105,10 @@ func (sh shape) packet(t testing.TB, client bool, flags string, seq, ack uint32,
 		x := &layers.TCP{SrcPort: layers.TCPPort(sport), DstPort: layers.TCPPort(dport), Seq: seq, Ack: ack,
 			Window: 65535,
 			SYN:    has("S"), ACK: has("A"), FIN: has("F"), RST: has("R")}
+		if has("W") {
+			x.Options = []layers.TCPOption{{OptionType: layers.TCPOptionKindNop},
+				{OptionType: layers.TCPOptionKindWindowScale, OptionLength: 3, OptionData: []byte{7}}}
+		}
 		_ = x.SetNetworkLayerForChecksum(ip)
 		l4 = x
 	}

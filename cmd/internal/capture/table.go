@@ -14,6 +14,10 @@ type table struct {
 	// newest is the latest conversation of each pair of addresses: ports are used again.
 	newest map[pairKey]*conn
 	skips  map[string]int // reason → index in cap.Skipped
+	// lost are packets that could not be read, and whose addresses could.
+	lost map[lostKey]*Skip
+	// undone are events that did not happen, as later packets show.
+	undone []int
 	// known counts packets whose link type was known, badLink is the first other one's error.
 	known   int
 	badLink error
@@ -36,12 +40,15 @@ type conn struct {
 	client endpoint
 	half   [2]half
 	opened bool
-	reset  bool
-	kept   int // payload bytes delivered or waiting
+	// reset is the RST that ended it, nil if none did; again is a SYN that may begin another one.
+	reset *reset
+	again *opening
+	kept  int // payload bytes delivered or waiting
 }
 
 func newTable(opts Options) *table {
-	return &table{opts: opts, cap: &Capture{}, newest: map[pairKey]*conn{}, skips: map[string]int{}}
+	return &table{opts: opts, cap: &Capture{}, newest: map[pairKey]*conn{}, skips: map[string]int{},
+		lost: map[lostKey]*Skip{}}
 }
 
 // packet takes in one packet. Only a limit is an error; a packet that cannot be used is counted.
@@ -58,6 +65,7 @@ func (t *table) packet(pkt *rawPacket) error {
 	}
 	if err != nil {
 		t.skip(err.Error())
+		t.unread(s, err.Error())
 		return nil
 	}
 	if !t.wanted(s) {
@@ -82,14 +90,18 @@ func (t *table) wanted(s segment) bool {
 	return len(ports) == 0 || slices.Contains(ports, s.src.Port()) || slices.Contains(ports, s.dst.Port())
 }
 
-func (t *table) skip(reason string) {
+func (t *table) skip(reason string) { t.skipAt(reason, t.number, 1) }
+
+// skipAt counts packets that were not used; first is the number of the first of them.
+func (t *table) skipAt(reason string, first, packets int) {
 	i, ok := t.skips[reason]
 	if !ok {
 		i = len(t.cap.Skipped)
 		t.skips[reason] = i
-		t.cap.Skipped = append(t.cap.Skipped, Skip{Reason: reason, First: t.number})
+		t.cap.Skipped = append(t.cap.Skipped, Skip{Reason: reason, First: first})
 	}
-	t.cap.Skipped[i].Packets++
+	s := &t.cap.Skipped[i]
+	s.Packets, s.First = s.Packets+packets, min(s.First, first)
 }
 
 // lookup finds the newest conversation of a segment's pair, nil when there is none.

@@ -19,8 +19,6 @@ const (
 )
 
 const (
-	// A TCP window is at most 2^30 bytes, so what claims to be further ahead is not of this stream.
-	maxWindow = 1 << 30
 	// What may wait behind a hole before the hole is declared a gap.
 	maxHeldSegments = 1024
 	maxHeldBytes    = 4 << 20
@@ -48,6 +46,13 @@ type half struct {
 	// acked is the furthest byte the other side has acknowledged.
 	hasAck bool
 	acked  uint32
+	// edge is the furthest number up to which the other side has announced room, widest its largest window.
+	hasEdge bool
+	edge    uint32
+	widest  int
+	// scale is the shift of the windows that this side announces; scales: its SYN named one.
+	scales bool
+	scale  int
 	// waiting is ordered by seq; bytes counts what is in it.
 	waiting []held
 	bytes   int
@@ -60,49 +65,43 @@ type half struct {
 	closed bool
 }
 
-// ahead tells how far seq lies before (negative) or after next.
-func ahead(seq, next uint32) int { return int(int32(seq - next)) }
-
-// plausible tells whether a number can belong to a stream that stands at next.
-func plausible(seq, next uint32) bool {
-	d := ahead(seq, next)
-	return -maxWindow <= d && d <= maxWindow
-}
-
 // tcpSegment takes in one TCP segment: handshake, acknowledgement, bytes, FIN, RST, in the order in
 // which they count.
 func (t *table) tcpSegment(s segment) error {
 	c, err := t.tcpConn(s)
-	if err != nil {
+	if c == nil || err != nil {
 		return err
 	}
+	return t.segment(c, s)
+}
+
+// segment takes in a segment of a connection.
+func (t *table) segment(c *conn, s segment) error {
 	side := c.side(s)
 	t.count(c, side)
-	if c.reset {
-		t.skip("TCP segment after the connection was reset")
-		return nil
-	}
 	h := &c.half[side]
 	if s.syn {
 		if !h.hasISN {
-			h.hasISN, h.isn = true, s.seq
+			h.hasISN, h.isn, h.scales, h.scale = true, s.seq, s.scales, s.scale
 			if !h.started {
 				h.started, h.next = true, s.seq+1
 			}
 		}
+		if s.seq != h.isn {
+			t.skip(skipSYN)
+			return nil
+		}
 		s.seq++ // the SYN takes the first number, data may follow in the same packet
 	}
-	if h.started && !plausible(s.seq, h.next) {
-		t.skip("TCP segment outside every possible window")
-		return nil
-	}
 	if s.rst {
-		if s.ackFlag && c.opened {
-			t.acknowledge(c, 1-side, s.ack)
-		}
-		t.tcpReset(c, side)
+		t.tcpReset(c, side, s)
 		return nil
 	}
+	if h.started && !h.fits(s.seq) {
+		t.skip(skipOutside)
+		return nil
+	}
+	t.wentOn(c, side, s)
 	if !h.started {
 		h.started, h.next = true, s.seq
 	}
@@ -111,28 +110,35 @@ func (t *table) tcpSegment(s segment) error {
 		t.emit(c, side, Open, Event{})
 	}
 	if s.ackFlag {
-		t.acknowledge(c, 1-side, s.ack)
+		if t.acknowledge(c, 1-side, s.ack) {
+			c.announce(side, s)
+		}
 	}
 	return t.bytes(c, side, s)
 }
 
 // tcpConn finds the connection of a segment or begins one. A SYN begins a new one on a used pair
-// unless it repeats the SYN of the present one or is the other half of a simultaneous open.
+// unless it repeats the SYN of the present one or is the other half of a simultaneous open. Where one
+// stands, that is known only when the SYN is answered: until then there is none (nil).
 func (t *table) tcpConn(s segment) (*conn, error) {
 	c := t.lookup(s)
 	switch {
 	case s.syn && !s.ackFlag:
 		if c != nil {
 			h := &c.half[c.side(s)]
-			repeated := h.hasISN && h.isn == s.seq && !c.reset
-			simultaneous := !h.hasISN && !c.opened && !c.reset
+			repeated := h.hasISN && h.isn == s.seq && c.reset == nil
+			simultaneous := !h.hasISN && !c.opened && c.reset == nil
 			if repeated || simultaneous {
 				return c, nil
+			}
+			if c.opened {
+				c.knock(t, s)
+				return nil, nil
 			}
 		}
 		return t.begin(s, s.src, true)
 	case c != nil:
-		return c, nil
+		return t.reopen(c, s)
 	case s.syn:
 		return t.begin(s, s.dst, true)
 	}
@@ -140,19 +146,20 @@ func (t *table) tcpConn(s segment) (*conn, error) {
 }
 
 // acknowledge notes what the other side has confirmed of a half. Where that goes beyond a hole, the
-// receiver has the bytes and only the file lacks them.
-func (t *table) acknowledge(c *conn, side int, ack uint32) {
+// receiver has the bytes and only the file lacks them. It reports whether the number can be one of the half.
+func (t *table) acknowledge(c *conn, side int, ack uint32) bool {
 	h := &c.half[side]
 	if !h.started {
 		h.started, h.next = true, ack // the file begins in the middle; this is where the half stands
 	}
-	if !plausible(ack, h.next) {
-		return
+	if !h.fits(ack) {
+		return false
 	}
 	if !h.hasAck || ahead(ack, h.acked) > 0 {
 		h.hasAck, h.acked = true, ack
 	}
 	t.settle(c, side)
+	return true
 }
 
 // bytes takes in the payload and FIN of a segment.
@@ -160,11 +167,13 @@ func (t *table) bytes(c *conn, side int, s segment) error {
 	h, d := &c.half[side], t.direction(c, side)
 	wire := len(s.payload) + s.cut
 	first, last := ahead(s.seq, h.next), ahead(s.seq+uint32(wire), h.next)
-	if h.closed && wire > 0 && last > 0 {
-		t.skip("TCP bytes after the FIN")
+	if h.closed && wire > 0 && ahead(s.seq+uint32(wire), h.fin) > 0 {
+		t.skip(skipFIN)
+		t.cap.Conns[c.index].leave(Skip{skipFIN, 1, t.number})
 		return nil
 	}
-	if s.fin && !h.hasFIN && last >= 0 {
+	// Of several FINs the first counts: one that is far ahead may be no part of the stream.
+	if s.fin && !h.closed && last >= 0 && (!h.hasFIN || ahead(s.seq+uint32(wire), h.fin) < 0) {
 		h.hasFIN, h.fin = true, s.seq+uint32(wire)
 		h.finAt, h.finNo, h.finTxt = t.now, t.number, t.comment
 	}
@@ -259,19 +268,6 @@ func (t *table) gap(c *conn, side int, to uint32, why string) {
 	h.next = to
 }
 
-// tcpReset ends a connection. What waits behind a hole was never readable.
-func (t *table) tcpReset(c *conn, side int) {
-	if c.half[0].closed && c.half[1].closed {
-		return // both sides had finished; a late RST changes nothing
-	}
-	for i := range c.half {
-		t.abandon(c, i, whyReset)
-	}
-	c.reset = true
-	t.cap.Conns[c.index].Reset = true
-	t.emit(c, side, Reset, Event{})
-}
-
 // abandon ends a half: it reports what was acknowledged and never seen, and gives up the bytes that
 // still wait.
 func (t *table) abandon(c *conn, side int, why string) {
@@ -292,14 +288,22 @@ func (t *table) abandon(c *conn, side int, why string) {
 func (t *table) finish() {
 	t.comment = "" // what follows is no doing of the last packet
 	for _, c := range t.conns {
+		why := whyEnd
+		if c.reset != nil {
+			t.cap.Conns[c.index].Reset, why = true, whyReset
+		}
+		t.ignoreKnock(c)
 		for side := range c.half {
 			h := &c.half[side]
 			oneSided := t.direction(c, 1-side).Packets == 0
 			for oneSided && len(h.waiting) > 0 {
-				t.gap(c, side, h.waiting[0].seq, whyEnd)
+				t.gap(c, side, h.waiting[0].seq, why)
 				t.settle(c, side)
 			}
-			t.abandon(c, side, whyEnd)
+			t.abandon(c, side, why)
 		}
 	}
+	t.undo()
+	t.attribute()
+	slices.SortFunc(t.cap.Skipped, func(a, b Skip) int { return a.First - b.First })
 }

@@ -16,8 +16,14 @@ type (
 		Verdict     string     `json:"verdict"` // accepted, refused, rejected, incomplete
 		Damage      string     `json:"damage,omitempty"`
 		Connections []jsonConn `json:"connections,omitempty"`
-		Hosts       []jsonHost `json:"hosts,omitempty"` // of a broadcast protocol, in the order of their numbers
+		Hosts       []jsonHost `json:"hosts,omitempty"`    // of a broadcast protocol, in the order of their numbers
+		LeftOut     []jsonSkip `json:"left_out,omitempty"` // packets of the file that were not used, by reason
 		Trace       *jsonTrace `json:"trace,omitempty"`
+	}
+	jsonSkip struct {
+		Reason  string `json:"reason"`
+		Packets int    `json:"packets"`
+		First   int    `json:"first"` // number of the first one
 	}
 	jsonHost struct {
 		Address  string     `json:"address"`
@@ -35,6 +41,7 @@ type (
 		Frames  int        `json:"frames"`
 		Differs []int      `json:"encode_differently,omitempty"` // indices of frames
 		Fault   *jsonFault `json:"fault,omitempty"`
+		Lacks   []jsonSkip `json:"may_lack,omitempty"` // packets left out that may be of it: never accepted
 		Sides   []jsonSide `json:"sides"`
 	}
 	jsonFault struct {
@@ -119,6 +126,9 @@ func (r *Report) Verdict() string {
 // WriteJSON renders the report for programs.
 func (r *Report) WriteJSON(w io.Writer) error {
 	out := jsonReport{File: r.File, Spec: r.Spec, Hash: r.Hash, Verdict: r.Verdict(), Damage: r.Damage + r.TraceDamage}
+	if r.Capture != nil {
+		out.LeftOut = skipsJSON(r.Capture.Skipped)
+	}
 	if n := r.Network; n != nil {
 		for _, h := range n.Hosts {
 			j := jsonHost{Address: h.Address.String(), Number: h.Number, Foreign: h.Foreign, Unasked: h.Unasked,
@@ -152,7 +162,8 @@ func (r *Report) WriteJSON(w io.Writer) error {
 }
 
 func connJSON(c *Conn) jsonConn {
-	j := jsonConn{Proto: c.Proto, Client: c.Client.String(), Server: c.Server.String(), Frames: len(c.Recording.Frames)}
+	j := jsonConn{Proto: c.Proto, Client: c.Client.String(), Server: c.Server.String(), Frames: len(c.Recording.Frames),
+		Lacks: skipsJSON(c.lacking())}
 	for i := range c.Recording.Frames {
 		if c.Recording.Frames[i].Differs {
 			j.Differs = append(j.Differs, i)

@@ -32,6 +32,8 @@ func (r *Report) networkText(w io.Writer, steps bool) {
 	switch name := r.protocol.Name; {
 	case n.accepted() && r.Damage != "":
 		fmt.Fprintf(w, "verdict: REJECTED, the capture is damaged; what came before is a run of %s\n", name)
+	case n.accepted() && len(r.lacking()) > 0:
+		io.WriteString(w, r.lackingText())
 	case n.accepted():
 		fmt.Fprintf(w, "verdict: ACCEPTED, the capture is a run of %s%s\n", name, n.environment())
 	case len(n.ours()) == 0 && len(n.Hosts) == 0:

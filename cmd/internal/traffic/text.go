@@ -33,6 +33,7 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	if r.Damage != "" {
 		fmt.Fprintf(w, "  the capture is damaged: %s; what came before is looked at\n", r.Damage)
 	}
+	r.leftOutText(w)
 	if r.Network != nil {
 		r.networkText(w, steps)
 		return
@@ -43,6 +44,8 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	switch {
 	case r.Accepted():
 		fmt.Fprintf(w, "verdict: ACCEPTED, the capture is a run of %s\n", r.protocol.Name)
+	case r.explained() && r.Damage == "":
+		io.WriteString(w, r.lackingText())
 	case r.explained():
 		fmt.Fprintf(w, "verdict: REJECTED, the capture is damaged; what came before is a run of %s\n", r.protocol.Name)
 	case r.Exhausted():

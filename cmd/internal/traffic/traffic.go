@@ -17,7 +17,6 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/capture"
 	"github.com/parley-go/parley/cmd/internal/cli"
-	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/replay"
@@ -88,7 +87,7 @@ func (c *Conn) over(channel int) string {
 
 // Accepted reports whether everything in the file is a run of the protocol.
 func (r *Report) Accepted() bool {
-	if r.Damage != "" || r.TraceDamage != "" {
+	if r.Damage != "" || r.TraceDamage != "" || len(r.lacking()) > 0 {
 		return false
 	}
 	if r.Trace != nil {
@@ -124,10 +123,13 @@ func (c *Conn) Accepted() bool {
 }
 
 // Exhausted reports whether the search for some side ended at its bound, or the capture lacks the
-// beginning of some host.
+// beginning of some host, or packets were left out that may not be part of a run.
 func (r *Report) Exhausted() bool {
 	if r.Network != nil {
-		return r.Network.unknown()
+		return r.Network.unknown() || r.Damage == "" && r.Network.accepted() && len(r.lacking()) > 0
+	}
+	if r.Damage == "" && r.explained() && len(r.lacking()) > 0 {
+		return true
 	}
 	for _, c := range r.Conns {
 		for _, s := range c.Sides {
@@ -240,15 +242,6 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 			ports(at.among(o.Ports)), skipped(c))
 	}
 	return nil
-}
-
-// skipped says which packets could not be used and why.
-func skipped(c *capture.Capture) string {
-	s := ""
-	for _, k := range c.Skipped {
-		s += fmt.Sprintf("; %s left out (%s, first is packet %d)", diag.Counted(k.Packets, "packet"), k.Reason, k.First)
-	}
-	return s
 }
 
 func ports(list []uint16) string {
