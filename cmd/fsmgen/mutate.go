@@ -52,8 +52,11 @@ func mutateCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if o.o.Sample < 0 || o.least < 0 || o.least > 100 {
-				return errors.New("--sample is a number of mutants, and --least a percentage from 0 to 100")
+			switch {
+			case o.o.Sample < 0:
+				return fmt.Errorf("--sample %d is no number of mutants", o.o.Sample)
+			case o.least < 0 || o.least > 100:
+				return fmt.Errorf("--least %v is not a percentage from 0 to 100", o.least)
 			}
 			for _, name := range o.operators {
 				if !slices.Contains(mutate.Operators, mutate.Operator(name)) {
@@ -61,12 +64,18 @@ func mutateCommand() *cobra.Command {
 				}
 				o.o.Operators = append(o.o.Operators, mutate.Operator(name))
 			}
-			ctx, stop := interruptible(cmd, terminal(cmd.ErrOrStderr()))
+			told := terminal(cmd.ErrOrStderr())
+			if told != nil {
+				o.o.Progress = func(done, all int) { fmt.Fprintf(told, "\r%d of %d mutants ", done, all) }
+				defer fmt.Fprint(told, "\r\x1b[K")
+			}
+			ctx, stop := interruptible(cmd, told)
 			defer stop()
 			return runMutate(ctx, cmd, file, &o)
 		},
 	}
 	f := c.Flags()
+	onlyFlag(f, &o.o.Only, "run only the check of this `name` with each mutant")
 	f.StringSliceVar(&o.operators, "operator", nil, "make only mistakes of this `kind` (may be repeated): "+
 		operatorNames())
 	f.IntVar(&o.o.Sample, "sample", 0, "run this `number` of mutants, drawn with --seed (default: all)")

@@ -38,6 +38,8 @@ const (
 // Options bound a run.
 type Options struct {
 	Compile compile.Options
+	// Only names the checks that are run. Then nothing is judged over all checks together.
+	Only check.Only
 	// Operators are those to use; empty: all.
 	Operators []Operator
 	// Sample is how many mutants are run, drawn with Seed; 0: all.
@@ -157,7 +159,15 @@ func (r *runner) compile(path string) error {
 	if r.base, list = compile.Load(path, o); r.base == nil {
 		return &Errors{list}
 	}
+	for _, name := range r.o.Only {
+		if !slices.ContainsFunc(r.base.Checks, func(c *model.Check) bool { return c.Name == name }) {
+			return fmt.Errorf("%s has no check %s", path, name)
+		}
+	}
 	for _, c := range r.base.Checks {
+		if !r.o.Only.Has(c.Name) {
+			continue
+		}
 		o.Check = c.Name
 		p, list := compile.Load(path, o)
 		if p == nil {
