@@ -36,7 +36,7 @@ var noBites = map[string]string{
 	"internal/dgram": "strangers invalid gate own unsent skipped",
 	"ipx":            "registered relayed malformed strangers unknown",
 	"tcp":            "accepted reset",
-	"dtlslink":       "dtls_foreign",
+	"dtlslink":       "dtls_foreign dtls_clear",
 	"book":           "book_damaged book_foreign book_unproved book_greetings",
 	"runtime/driver": "steps commands timeouts ignored deferred refused malformed frames_in frames_out bytes_in " +
 		"bytes_out sends_dropped reports links_up links_lost trace_failures",

@@ -29,6 +29,7 @@ type Stats struct {
 	Crowded uint64 // the same for Config.PerAddress
 	Evicted uint64 // handshakes that were given up because others began while Config.Handshakes were under way
 	Foreign uint64 // datagrams of new peers that begin no handshake, as far as the link below has let them in
+	Clear   uint64 // datagrams with a record in the clear that belongs to no handshake: forged, or damaged
 	Dropped uint64 // received frames that found no room
 	Peers   int    // peers now
 	Shaking int    // handshakes that are under way
@@ -122,6 +123,10 @@ func (l *Link) deliver(peer int, b []byte) {
 		// end a handshake does no harm to the session there is (RFC 6347, section 4.2.8).
 		renewed = l.begin(peer, l.renewing)
 	}
+	if !ofHandshake(b) {
+		l.stats.Clear++
+		return
+	}
 	if renewed != nil {
 		renewed.pipe.in.Write(b, nil)
 		if epoch(b) == 0 {
@@ -131,6 +136,32 @@ func (l *Link) deliver(peer int, b []byte) {
 	if old != nil {
 		old.pipe.in.Write(b, nil)
 	}
+}
+
+// ofHandshake reports whether all records of a datagram that are in the clear can be of a handshake.
+// pion/dtls ends the session over any other, also when it is up: it answers with a fatal alert, which the
+// real peer believes. Anybody could have sent such a record.
+func ofHandshake(b []byte) bool {
+	const changeCipherSpec, alert, handshake = 20, 21, 22
+	for len(b) >= 13 {
+		size := int(b[11])<<8 | int(b[12])
+		if 13+size > len(b) {
+			return true // pion/dtls drops the whole datagram
+		}
+		if epoch(b) == 0 {
+			switch b[0] {
+			case alert, handshake:
+			case changeCipherSpec:
+				if size != 1 || b[13] != 1 {
+					return false
+				}
+			default:
+				return false
+			}
+		}
+		b = b[13+size:]
+	}
+	return true
 }
 
 // epoch is that of a record: 0 during a handshake.
@@ -335,6 +366,7 @@ func (l *Link) Counts() []transport.Count {
 			Help: "Beginnings of handshakes turned away because too many of their address were under way"},
 		{Name: "dtls_evicted", Help: "Handshakes given up because others began", Value: s.Evicted},
 		{Name: "dtls_foreign", Help: "Datagrams of new peers that begin no handshake", Value: s.Foreign},
+		{Name: "dtls_clear", Help: "Datagrams with a record in the clear that belongs to no handshake", Value: s.Clear},
 		{Name: "dtls_dropped", Help: "Received frames that found no room", Value: s.Dropped},
 	}
 	if c, ok := l.inner.(transport.Counted); ok {
