@@ -158,7 +158,10 @@ func specFiles(args []string) ([]string, error) {
 	var found []string
 	for _, a := range args {
 		info, err := os.Stat(a)
-		if err != nil {
+		switch {
+		case a == "":
+			return nil, errors.New("the name of a file or folder is empty")
+		case err != nil:
 			return nil, fmt.Errorf("%s cannot be read: %s", a, cli.Reason(err))
 		}
 		if !info.IsDir() {

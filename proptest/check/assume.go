@@ -307,7 +307,7 @@ func (s *System) faultWords() []string {
 		}
 	}
 	for i, n := range f.Restart {
-		if n > 0 {
+		if n > 0 && (f.CrashAll > 0 || f.Crash[i] > 0) {
 			out = append(out, s.Procs[i].Inst.Name+" begins again "+times(n)+" after a crash, or not at all")
 		}
 	}

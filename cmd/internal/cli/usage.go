@@ -41,6 +41,9 @@ func missing(n int) string {
 // SpecFile is the file that an argument stands for: itself, the spec.yaml in a folder, or the only
 // file that a pattern matches.
 func SpecFile(arg string) (string, error) {
+	if arg == "" {
+		return "", &Error{ExitUsage, "the name of a specification is empty"}
+	}
 	info, err := os.Stat(arg)
 	if err != nil && strings.ContainsAny(arg, "*?[") {
 		names, _ := filepath.Glob(arg)

@@ -2,6 +2,7 @@ package traffic
 
 import (
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strconv"
@@ -34,12 +35,26 @@ func ParsePort(text string) (Port, error) {
 // places are the ports of the channels of a protocol, in their order; nil if it has one channel.
 type places []Port
 
+// named reports an error if the options speak of a channel that the protocol does not have.
+func (o Options) named(p *model.Protocol) error {
+	if !p.Several() && len(o.Channels) > 0 {
+		return fmt.Errorf("--channel is for protocols with several channels; %s has one", p.Name)
+	}
+	var names []string
+	for _, ch := range p.Channels() {
+		names = append(names, ch.Name)
+	}
+	for _, name := range slices.Sorted(maps.Keys(o.Channels)) {
+		if !slices.Contains(names, name) {
+			return fmt.Errorf("%s has no channel %q; it has %s", p.Name, name, diag.And(names))
+		}
+	}
+	return nil
+}
+
 // channels sorts out where the channels of a protocol are.
 func (o Options) channels(p *model.Protocol) (at places, err error) {
 	if !p.Several() {
-		if len(o.Channels) > 0 {
-			return nil, fmt.Errorf("--channel is for protocols with several channels; %s has one", p.Name)
-		}
 		return nil, nil
 	}
 	if len(o.Ports) > 0 {
@@ -60,11 +75,6 @@ func (o Options) channels(p *model.Protocol) (at places, err error) {
 			return nil, fmt.Errorf("the channels %s and %s are both at %s", names[k], ch.Name, port)
 		}
 		at = append(at, port)
-	}
-	for name := range o.Channels {
-		if !slices.Contains(names, name) {
-			return nil, fmt.Errorf("%s has no channel %q; it has %s", p.Name, name, diag.And(names))
-		}
 	}
 	if len(lack) > 0 {
 		return nil, fmt.Errorf("%s has several channels, and nothing says where in the capture they are; add %s",

@@ -213,7 +213,7 @@ func TestTwoChannels(t *testing.T) {
 	}
 }
 
-// TestWhereChannels: what does not say where each channel is, is refused before anything is read.
+// TestWhereChannels: what does not say where each channel is, is refused, once it is known to be a capture.
 func TestWhereChannels(t *testing.T) {
 	t.Parallel()
 	p := gneModel(t)
@@ -229,9 +229,24 @@ func TestWhereChannels(t *testing.T) {
 		{nil, []uint16{7}, "instead of --port"},
 	} {
 		o := Options{Channels: tt.at, Ports: tt.ports}
-		_, err := Read(t.Context(), p, "game", strings.NewReader("no capture"), o)
+		head := "\xd4\xc3\xb2\xa1\x02\x00\x04\x00" + strings.Repeat("\x00", 8) + "\xff\xff\x00\x00\x01\x00\x00\x00"
+		_, err := Read(t.Context(), p, "game", strings.NewReader(head), o)
 		if err == nil || !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%v: %v, not %q", tt.at, err, tt.want)
+		}
+	}
+	for _, tt := range []struct{ text, channel, want string }{
+		{"", "", "the capture file is empty"},
+		{"junk\n{}", "", "records (.jsonl) are read, too"},
+		{"{}", "evnts", `has no channel "evnts"; it has events and places`},
+	} {
+		o := Options{}
+		if tt.channel != "" {
+			o.Channels = map[string]Port{tt.channel: {"tcp", 7000}}
+		}
+		_, err := Read(t.Context(), p, "game", strings.NewReader(tt.text), o)
+		if err == nil || !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%q: %v, not %q", tt.text, err, tt.want)
 		}
 	}
 }

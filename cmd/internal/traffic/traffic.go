@@ -154,6 +154,9 @@ func Replay(ctx context.Context, p *model.Protocol, file string, o Options) (*Re
 
 // Read is [Replay] for a file that is open already; its name is for the report. What gzip has packed is unpacked.
 func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o Options) (*Report, error) {
+	if err := o.named(p); err != nil {
+		return nil, err
+	}
 	r := &Report{File: file, Spec: p.Files[0], Hash: p.Hash, protocol: p}
 	b := bufio.NewReaderSize(in, 1<<16)
 	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
@@ -169,6 +172,9 @@ func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o O
 	}
 	at, err := o.channels(p)
 	if err != nil {
+		if c, damage := capture.Read(b, capture.Options{}); damage != nil && c.Packets == 0 {
+			err = fmt.Errorf("%s: %w%s", file, damage, orRecord(damage))
+		}
 		return nil, err
 	}
 	c, err := capture.Read(b, capture.Options{Ports: at.among(o.Ports)})
