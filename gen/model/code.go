@@ -35,6 +35,9 @@ func (b *ExprBase) SetWritten(w Written) { b.Written = w }
 
 func (b *ExprBase) written() Written { return b.Written }
 
+// WrittenOut returns the author's text of an expression that the resolver wrote out, "" for one that it did not.
+func WrittenOut(e Expr) string { return e.written().Text }
+
 // Type returns the type of the expression.
 func (b *ExprBase) Type() *Type { return b.T }
 

@@ -3,6 +3,7 @@ package mutate
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -241,6 +242,10 @@ var nothing = func(model.Stmt) []model.Stmt { return nil }
 
 func (l *lister) stmts(what string, list []model.Stmt) {
 	for _, s := range list {
+		what := what
+		if calls := s.Base().Calls; len(calls) > 0 {
+			what = calls[len(calls)-1].Name + ": " // whoever calls it
+		}
 		without := func(op Operator) {
 			l.add(op, s.Pos(), what, "without "+model.StmtString(s), statement(s, nothing))
 		}
@@ -304,19 +309,31 @@ var others = map[model.Op]model.Op{model.OpLt: model.OpLe, model.OpLe: model.OpL
 	model.OpGe: model.OpGt, model.OpEq: model.OpNe, model.OpNe: model.OpEq}
 
 // expr lists the mutants of an expression and of what is inside.
-func (l *lister) expr(e model.Expr) {
+func (l *lister) expr(e model.Expr) { l.inside(e, nil) }
+
+// inside is expr for what is inside of whole, which the resolver wrote out, and which is not meant itself; nil: it
+// wrote out nothing. A mistake is one in the author's text, so what that does not have is left out.
+func (l *lister) inside(e, whole model.Expr) {
 	rewrite(e, func(e model.Expr) model.Expr {
+		switch text := model.WrittenOut(e); {
+		case whole != nil && e == whole:
+			return nil
+		case text != "":
+			if x, ok := e.(*model.Binary); ok && (x.Op == model.OpEq || x.Op == model.OpNe) {
+				l.add(Compare, e.Pos(), "", "!("+text+") instead of "+text, expression(e, compared(others[x.Op])))
+			}
+			l.inside(e, e)
+			return e
+		case whole != nil && !strings.Contains(bare(model.WrittenOut(whole)), bare(model.ExprString(e))):
+			return nil
+		}
 		instead := func(op Operator, repl func(model.Expr) model.Expr) {
 			l.add(op, e.Pos(), "", model.ExprString(repl(e))+" instead of "+model.ExprString(e), expression(e, repl))
 		}
 		switch x := e.(type) {
 		case *model.Binary:
 			if op, ok := others[x.Op]; ok {
-				instead(Compare, func(e model.Expr) model.Expr {
-					c := *e.(*model.Binary)
-					c.Op, c.Written = op, model.Written{}
-					return &c
-				})
+				instead(Compare, compared(op))
 			}
 			if x.Op == model.OpAnd || x.Op == model.OpOr {
 				op := map[model.Op]Operator{model.OpAnd: WeakGuard, model.OpOr: StrongGuard}[x.Op]
@@ -342,3 +359,15 @@ func (l *lister) expr(e model.Expr) {
 		return nil
 	})
 }
+
+// compared returns what makes a comparison another one.
+func compared(op model.Op) func(model.Expr) model.Expr {
+	return func(e model.Expr) model.Expr {
+		c := *e.(*model.Binary)
+		c.Op, c.Written = op, model.Written{}
+		return &c
+	}
+}
+
+// bare is a text without its blanks, which an author may set otherwise.
+func bare(text string) string { return strings.ReplaceAll(text, " ", "") }

@@ -206,3 +206,62 @@ func TestSample(t *testing.T) {
 		t.Error(list)
 	}
 }
+
+// TestWords: mistakes are those that an author can make in the text, not in what it was written out as, and those in a
+// routine are said to be there.
+func TestWords(t *testing.T) {
+	p, list := compile.Load(write(t, `protocol: seats
+parties: 2
+types: {Seat: 0..2}
+messages: {ASK: {}}
+roles:
+  buyer:
+    vars: {who: {map: Seat, of: bool}, tries: 0..9}
+    commands: {ask: , other: }
+    initial: idle
+    routines: {count: {do: [{set: {tries: tries + 1}}, {if: "len(who) == 1", then: [{send: ASK}]}]}}
+    states:
+      idle:
+        ask: {when: "some(s in who: s<2) && tries < 2", call: count, goto: waiting}
+        other: {when: "!(1 in who)", call: count}
+      waiting: {ask: {call: count}}
+  seller: {initial: open, states: {open: {ASK: ignore}}}
+checks:
+  one: {instances: {b: buyer, s: seller}, quiet: "true"}
+`), compile.Options{})
+	if p == nil {
+		t.Fatal(list)
+	}
+	var got []string
+	for _, m := range all(p) {
+		if m.Role != "buyer" {
+			continue
+		}
+		undo := keep(p.Roles[0])
+		if !m.change(p.Roles[0]) {
+			t.Errorf("%s: it has no place", m.Words)
+		}
+		undo()
+		if slices.Contains([]Operator{Compare, OffByOne, DropSet, DropSend, WeakGuard}, m.Operator) {
+			got = append(got, string(m.Operator)+" "+m.Words)
+		}
+	}
+	want := []string{
+		"weak-guard idle ask: is not conditional on some(s in who: s<2) && tries < 2",
+		"weak-guard some(s in who: s<2) instead of some(s in who: s<2) && tries < 2",
+		"weak-guard tries < 2 instead of some(s in who: s<2) && tries < 2",
+		"compare s <= 2 instead of s < 2",
+		"compare tries <= 2 instead of tries < 2",
+		"drop-set count: without set: {tries: tries + 1}",
+		"off-by-one tries instead of tries + 1",
+		"weak-guard count: always does what is conditional on len(who) == 1",
+		"compare len(who) != 1 instead of len(who) == 1",
+		"drop-send count: without send: ASK",
+		"weak-guard idle other: is not conditional on !(1 in who)",
+		"compare 1 in who instead of !(1 in who)",
+		"compare !(1 in who) instead of 1 in who",
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("%s", strings.Join(got, "\n"))
+	}
+}
