@@ -63,6 +63,9 @@ func fragmented(sh shape, data []byte, first bool) synthPacket {
 		at = 8
 	}
 	b := bytes.Clone(data)
+	if !first { // no ports are there
+		copy(b[len(b)-3-20:], "\xff\xff\xff\xff")
+	}
 	if !sh.v6 {
 		if first {
 			at = 0x2000
@@ -70,8 +73,9 @@ func fragmented(sh shape, data []byte, first bool) synthPacket {
 		binary.BigEndian.PutUint16(b[6:], at)
 		return synthPacket{b, len(b), ""}
 	}
+	rest := b[40:]
 	b = append(b[:40:40], protoTCP, 0, byte(at>>8), byte(at), 0, 0, 0, 1)
-	b = append(b, data[40:]...)
+	b = append(b, rest...)
 	b[6] = 44
 	return synthPacket{b, len(b), ""}
 }

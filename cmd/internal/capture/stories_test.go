@@ -294,8 +294,8 @@ s A 301 4000200
 8 c gap lost=93: the receiver acknowledged bytes that are not in the file
 `},
 	{"a window without a scale, as only one has offered it", `
-c SW 100 0
-s SA 300 101
+c S 100 0
+s SAW 300 101
 c A 101 301 one
 s A 301 104
 c A 4000104 301 far
