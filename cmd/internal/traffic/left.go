@@ -3,6 +3,7 @@ package traffic
 import (
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
 	"github.com/parley-go/parley/gen/diag"
@@ -15,7 +16,9 @@ import (
 func (r *Report) lacking() (list []capture.Skip) {
 	if r.Network != nil {
 		for i := range r.Capture.Conns {
-			if c := &r.Capture.Conns[i]; c.Proto == "udp" {
+			c := &r.Capture.Conns[i]
+			ours := func(h *Host) bool { return h.Address == c.Client || h.Address == c.Server }
+			if c.Proto == "udp" && slices.ContainsFunc(r.Network.ours(), ours) {
 				list = append(list, c.LeftOut...)
 			}
 		}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
+	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/replay"
 )
@@ -23,13 +24,14 @@ type records struct {
 }
 
 const (
+	games = "../../../specs/netplay/testdata/"
 	atIP  = 16 + 14
 	atTCP = atIP + 20
 )
 
 func recorded(t *testing.T, name string) *records {
 	t.Helper()
-	b, err := os.ReadFile("../../../specs/netplay/testdata/" + name)
+	b, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -126,9 +128,9 @@ func TestStray(t *testing.T) {
 		{"uqm080-edits-confirm-cancel.pcap", "accepted", 2, []packet{{syn, 200_000_000, "", again},
 			{rst, 0, "", alive}, {fin, 1_000_000, "", outside}, {ack, 500_000_000, "junk", outside}}},
 	} {
-		want := events(recorded(t, c.name).talk(t, p))
+		want := events(recorded(t, games+c.name).talk(t, p))
 		for k, x := range c.packets {
-			r := recorded(t, c.name)
+			r := recorded(t, games+c.name)
 			i := r.next(len(r.list) / c.part)
 			r.list = slices.Insert(r.list, i, stray(r.list[i], x.flags, x.on, x.data))
 			if got := events(r.talk(t, p)); !slices.Equal(got, want) {
@@ -152,7 +154,7 @@ func TestStray(t *testing.T) {
 // TestResetCounts: an RST with the right number after which its sender is silent is its end, also where bytes
 // of the other side are still on their way.
 func TestResetCounts(t *testing.T) {
-	p, r := netplay(t), recorded(t, "uqm080-edits-confirm-cancel.pcap")
+	p, r := netplay(t), recorded(t, games+"uqm080-edits-confirm-cancel.pcap")
 	i := r.next(len(r.list) / 2)
 	r.list = slices.Insert(r.list, i, stray(r.list[i], 4, 0, ""))
 	from := r.list[i][atTCP : atTCP+2]
@@ -193,7 +195,7 @@ func TestLacking(t *testing.T) {
 			r.list[violation] = x
 		},
 	} {
-		r := recorded(t, "uqm-t8c.pcap")
+		r := recorded(t, games+"uqm-t8c.pcap")
 		edit(r)
 		report := r.judged(t, p)
 		if report.Accepted() || !report.Exhausted() {
@@ -217,6 +219,34 @@ func TestLacking(t *testing.T) {
 		if j.Verdict != "incomplete" || len(j.LeftOut) != 1 || j.LeftOut[0].Reason != name ||
 			len(j.Connections) != 1 || len(j.Connections[0].Lacks) != 1 {
 			t.Errorf("%s: %s", name, &out)
+		}
+	}
+}
+
+// TestNetworkLacking: fragments between the hosts of a network keep its run from being accepted, those between
+// others do not.
+func TestNetworkLacking(t *testing.T) {
+	const dir = "testdata/parsec/"
+	p, diags := compile.Load(dir+"spec.yaml", compile.Options{})
+	if p == nil {
+		t.Fatal(diags)
+	}
+	for host, want := range map[byte]string{2: "incomplete", 99: "accepted"} {
+		r := recorded(t, dir+"orig-first.pcap")
+		i := slices.IndexFunc(r.list, func(p []byte) bool { return p[atIP+9] == 17 && p[atIP+15] == 2 })
+		for _, part := range []byte{0, 0x20} { // a datagram, and the first fragment of another one
+			x := bytes.Clone(r.list[i])
+			x[atIP+6], x[atIP+15] = part, host
+			if host == 99 {
+				x[atIP+12], x[atIP+16] = 192, 192
+				copy(x[atTCP+8:], "this is no frame")
+			}
+			if part != 0 || host == 99 {
+				r.list = append(r.list, x)
+			}
+		}
+		if report := r.judged(t, p); report.Verdict() != want || len(report.Capture.Skipped) != 1 {
+			t.Errorf("from host %d: %s, want %s; left out are %v", host, report.Verdict(), want, report.Capture.Skipped)
 		}
 	}
 }
