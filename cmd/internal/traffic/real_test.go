@@ -134,6 +134,7 @@ func TestTheRealMatchIsARun(t *testing.T) {
 // Three matches of two games, or one and our own endpoint, ended because one side refused a frame. Two of them are told
 // from the match that did not, and in the third the game did what spec.yaml forbids: there coded.yaml says the same.
 func TestRefusedFrames(t *testing.T) {
+	race.Skip(t)
 	spec, coded := netplay(t), variant(t, "coded.yaml")
 	for _, test := range []struct {
 		name, verdict, coded string
@@ -168,6 +169,7 @@ func TestRefusedFrames(t *testing.T) {
 
 // A capture that gzip has packed is read as it was; one that is cut is damaged, and what came before counts.
 func TestPacked(t *testing.T) {
+	race.Skip(t)
 	plain, err := os.ReadFile(realMatch)
 	if err != nil {
 		t.Fatal(err)
@@ -254,6 +256,7 @@ func faultySide(r *Report) *replay.Side {
 
 // A match that was tampered with is no run, and the report points at the place.
 func TestTamperedMatches(t *testing.T) {
+	race.Skip(t)
 	p := netplay(t)
 	real := realFrames(t, p)
 	without := func(i int) []piece { return append(append([]piece(nil), real[:i]...), real[i+1:]...) }
