@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -102,13 +101,8 @@ func runMutate(ctx context.Context, cmd *cobra.Command, file string, o *mutateFl
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeUp)
 	defer cancel()
 	r, err := mutate.Run(ctx, file, o.o)
-	var wrong *mutate.Errors
-	switch {
-	case errors.As(err, &wrong):
-		return errors.Join(cli.Rejected(wrong.List),
-			wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
-	case err != nil:
-		return err
+	if err != nil {
+		return rejected(cmd, err)
 	}
 	if o.asJSON {
 		b, err := json.MarshalIndent(r, "", "  ")

@@ -71,13 +71,8 @@ func runSuggest(ctx context.Context, cmd *cobra.Command, file string, o *suggest
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeUp)
 	defer cancel()
 	r, err := suggest.Search(ctx, file, o.o)
-	var wrong *suggest.Errors
-	switch {
-	case errors.As(err, &wrong):
-		return errors.Join(cli.Rejected(wrong.List),
-			wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
-	case err != nil:
-		return err
+	if err != nil {
+		return rejected(cmd, err)
 	}
 	if err := printSuggestions(cmd.OutOrStdout(), r, o.asJSON); err != nil {
 		return err
@@ -89,6 +84,15 @@ func runSuggest(ctx context.Context, cmd *cobra.Command, file string, o *suggest
 		return cli.Partial()
 	}
 	return cli.Findings()
+}
+
+// rejected tells what is wrong with a specification, if that is the error.
+func rejected(cmd *cobra.Command, err error) error {
+	var wrong *diag.Rejected
+	if !errors.As(err, &wrong) {
+		return err
+	}
+	return errors.Join(cli.Rejected(wrong.List), wrong.List.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
 }
 
 func printSuggestions(w io.Writer, r *suggest.Report, asJSON bool) error {

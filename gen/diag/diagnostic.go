@@ -116,3 +116,8 @@ func (p Pos) compare(q Pos) int {
 	}
 	return p.Col - q.Col
 }
+
+// Rejected is the error of who was asked to work on a specification that has errors: they are in the list.
+type Rejected struct{ List List }
+
+func (e *Rejected) Error() string { return "the specification has errors" }

@@ -85,17 +85,13 @@ func (r *Report) Score(held bool) float64 {
 	return float64(killed) / float64(killed+survived)
 }
 
-// Errors are those of a specification that does not compile.
-type Errors struct{ List diag.List }
-
-func (e *Errors) Error() string { return "the specification has errors" }
-
 // one is a check and its model.
 type one struct {
 	p     *model.Protocol
 	check *model.Check
-	most  uint64 // configurations without a mistake
-	seen  []step
+	most  uint64          // configurations without a mistake
+	seen  []step          // what the machines do in it without a mistake; nil until somebody asks
+	strs  *interp.Strings // of the texts in seen
 }
 
 // step is what a machine did in a check somewhere.
@@ -142,8 +138,13 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 			out.Unrun = "the time was up"
 			continue
 		}
-		if err := r.run(ctx, m); err != nil {
-			return nil, fmt.Errorf("%s: %s: %w", m.Where, m.Words, err)
+		r.run(ctx, m)
+		if m.Result == Survived {
+			if err := r.compare(ctx, m); ctx.Err() != nil {
+				m.Result = NotRun
+			} else if err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", m.Where, m.Words, err)
+			}
 		}
 		if o.Progress != nil {
 			o.Progress(i+1, len(out.Mutants))
@@ -157,7 +158,7 @@ func (r *runner) compile(path string) error {
 	var list diag.List
 	o := r.o.Compile
 	if r.base, list = compile.Load(path, o); r.base == nil {
-		return &Errors{list}
+		return &diag.Rejected{List: list}
 	}
 	for _, name := range r.o.Only {
 		if !slices.ContainsFunc(r.base.Checks, func(c *model.Check) bool { return c.Name == name }) {
@@ -171,7 +172,7 @@ func (r *runner) compile(path string) error {
 		o.Check = c.Name
 		p, list := compile.Load(path, o)
 		if p == nil {
-			return &Errors{list}
+			return &diag.Rejected{List: list}
 		}
 		k := slices.IndexFunc(p.Checks, func(d *model.Check) bool { return d.Name == c.Name })
 		r.checks = append(r.checks, &one{p: p, check: p.Checks[k]})
@@ -266,10 +267,10 @@ func keep(m *model.Machine) func() {
 	}
 }
 
-// run runs the checks with a mutant, those with few configurations first.
-func (r *runner) run(ctx context.Context, m *Mutant) error {
-	undo := r.with(m)
-	defer undo()
+// run runs the checks with a mutant, those with few configurations first. One that none of them notices has
+// survived.
+func (r *runner) run(ctx context.Context, m *Mutant) {
+	defer r.with(m)()
 	suite := &check.SuiteReport{Passes: true, Complete: true}
 	for _, c := range r.checks {
 		limit := uint64(r.o.MaxConfigurations)
@@ -280,33 +281,28 @@ func (r *runner) run(ctx context.Context, m *Mutant) error {
 		switch {
 		case err != nil:
 			m.Result, m.Check, m.Claim = Killed, c.check.Name, "the check cannot be run: "+err.Error()
-			return nil
+			return
 		case ctx.Err() != nil:
-			return nil
+			return
 		case !rep.Passes && !rep.Open:
 			m.Result, m.Check, m.Claim = Killed, c.check.Name, killer(rep)
-			return nil
+			return
 		}
 		suite.Complete = suite.Complete && !rep.Open
 		suite.Checks = append(suite.Checks, rep)
 	}
 	if !suite.Complete {
 		m.Result = Undecided
-		return nil
+		return
 	}
 	if suite.JudgeAll(r.base); !suite.Passes {
 		m.Result, m.Check, m.Claim = Killed, "(all checks)", check.NeverFires
 		if len(suite.NeverFires) == 0 {
 			m.Claim = check.UnreachableState
 		}
-		return nil
+		return
 	}
-	differs, err := r.differs(ctx, undo, m)
-	m.Result, m.Differs = Survived, differs
-	if differs == "" {
-		m.Result = Same
-	}
-	return err
+	m.Result = Survived
 }
 
 // killer is the claim that failed although it should not, or held although it should not.
@@ -320,25 +316,18 @@ func killer(r *check.Report) string {
 	return r.Verdict
 }
 
-// differs says where a mutant does something else than the machine does in some check; empty if nowhere. The
-// mistake is made when it is called, and undone while the checks are looked at as they are.
-func (r *runner) differs(ctx context.Context, undo func(), m *Mutant) (string, error) {
-	undo()
+// compare says where a mutant first does something else than the machine does in some check. If nowhere it is the same.
+func (r *runner) compare(ctx context.Context, m *Mutant) error {
 	for _, c := range r.checks {
 		if c.seen == nil {
 			if err := r.look(ctx, c); err != nil {
-				return "", err
+				return err
 			}
 		}
 	}
-	redo := r.with(m)
-	defer redo()
+	defer r.with(m)()
 	for _, c := range r.checks {
 		machines := map[*model.Instance]*interp.Machine{}
-		s, err := check.New(c.p, c.check)
-		if err != nil {
-			return "", err
-		}
 		for i := range c.seen {
 			x := &c.seen[i]
 			if x.inst.Role.Name != m.Role {
@@ -346,17 +335,18 @@ func (r *runner) differs(ctx context.Context, undo func(), m *Mutant) (string, e
 			}
 			mach := machines[x.inst]
 			if mach == nil {
-				mach = interp.New(x.inst.Role, s.Strings())
+				mach = interp.New(x.inst.Role, c.strs)
 				machines[x.inst] = mach
 			}
 			if outcome(mach, x.value, x.event) != x.outcome {
-				return fmt.Sprintf("check %s, %s in %s: %s", c.check.Name, x.inst.Name,
-					interp.StatePath(x.inst.Role, x.value),
-					interp.AppendEvent(nil, s.Strings(), x.event)), nil
+				m.Differs = fmt.Sprintf("check %s, %s in %s: %s", c.check.Name, x.inst.Name,
+					interp.StatePath(x.inst.Role, x.value), interp.AppendEvent(nil, c.strs, x.event))
+				return nil
 			}
 		}
 	}
-	return "", nil
+	m.Result = Same
+	return nil
 }
 
 // look notes every step that a machine takes in a check.
@@ -370,7 +360,7 @@ func (r *runner) look(ctx context.Context, c *one) error {
 		return err
 	}
 	machines := map[*model.Instance]*interp.Machine{}
-	c.seen = []step{}
+	c.seen, c.strs = []step{}, s.Strings()
 	s.ForEachStep(res.Space, func(inst *model.Instance, v interp.Value, ev interp.Event) bool {
 		mach := machines[inst]
 		if mach == nil {

@@ -92,11 +92,6 @@ type Report struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// Errors lists what is wrong with the specification, so that it cannot be checked.
-type Errors struct{ List diag.List }
-
-func (e *Errors) Error() string { return "the specification has errors" }
-
 // searcher works on one specification.
 type searcher struct {
 	ctx    context.Context
@@ -112,7 +107,7 @@ type searcher struct {
 }
 
 // Search looks for edits of the specification at path that make its checks pass. It ends with ctx;
-// then the report says how far it came. An *Errors says that the specification does not compile.
+// then the report says how far it came. A *diag.Rejected says that the specification does not compile.
 func Search(ctx context.Context, path string, o Options) (*Report, error) {
 	began := time.Now()
 	o.MaxEdits, o.Most = cmp.Or(o.MaxEdits, 2), cmp.Or(o.Most, 10)
@@ -131,7 +126,7 @@ func Search(ctx context.Context, path string, o Options) (*Report, error) {
 func (s *searcher) compile() error {
 	var list diag.List
 	if s.base, list = compile.Load(s.path, compile.Options{FS: s.o.FS}); s.base == nil {
-		return &Errors{list}
+		return &diag.Rejected{List: list}
 	}
 	for _, c := range s.base.Checks {
 		if !s.o.Only.Has(c.Name) {
@@ -139,7 +134,7 @@ func (s *searcher) compile() error {
 		}
 		p, list := compile.Load(s.path, compile.Options{FS: s.o.FS, Check: c.Name})
 		if p == nil {
-			return &Errors{list}
+			return &diag.Rejected{List: list}
 		}
 		s.models = append(s.models, p)
 	}
@@ -396,7 +391,7 @@ func (s *searcher) suite(changed map[string][]byte) (*check.SuiteReport, error) 
 	case err != nil:
 		return nil, err
 	case r == nil && changed == nil:
-		return nil, &Errors{list}
+		return nil, &diag.Rejected{List: list}
 	case r == nil:
 		return nil, errors.New("the text does not compile: " + list[0].Message)
 	}

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/gen/ast"
+	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/parse"
@@ -41,7 +42,7 @@ func readFiles(name string, from fs.FS) (*texts, error) {
 		}
 		root, list := parse.Tree(name, text)
 		if root == nil || list.HasErrors() {
-			return nil, &Errors{list}
+			return nil, &diag.Rejected{List: list}
 		}
 		f.names, f.roots = append(f.names, name), append(f.roots, root)
 		ext := root.Get("extends")
