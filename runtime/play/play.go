@@ -51,6 +51,10 @@ type Options struct {
 	Name string
 	// Logger is told of links, errors and limits that bite. May be nil.
 	Logger *slog.Logger
+	// Peers is how many addresses may answer what Dial sends over UDP, 0 for the one that is dialled alone. The
+	// others are numbered 1 and on as they are heard: TFTP's server answers from a port of its own. With more than
+	// one, the loss of a peer does not end the session.
+	Peers int
 	// HandOver gets the connection, over TCP, if the machine has come to a final state and what the peer sends is
 	// no messages any more, as behind a proxy's answer. May be nil; then it is closed.
 	HandOver func(conn net.Conn)
@@ -97,8 +101,9 @@ func dial(ctx context.Context, network, address string, o Options) (transport.Li
 	case streams[network]:
 		return tcp.Dial(ctx, network, address, tcp.Config{Logger: o.Logger})
 	case datagrams[network]:
+		peers := max(o.Peers, 1)
 		return udp.Open(network, "", udp.Config{Peers: []string{address},
-			Limits: udp.Limits{MaxPeers: 1, Closed: true, Logger: o.Logger}})
+			Limits: udp.Limits{MaxPeers: peers, Closed: peers == 1, Logger: o.Logger}})
 	}
 	return nil, unknown(network)
 }
@@ -240,7 +245,7 @@ func start[R fsm.Runner](ctx context.Context, places []Place, links []transport.
 		opts.HandOver = func(_ R, _ fsm.Peer, conn net.Conn) { o.HandOver(conn) }
 	}
 	opts.OnLink = func(r R, _ fsm.Peer, up bool, why error) {
-		if !up {
+		if !up && o.Peers <= 1 {
 			s.note(lost(r, why))
 			s.d.Stop()
 		}
