@@ -150,6 +150,7 @@ func checkMap(n *ast.Node, s *shape, c *diag.Collector) {
 		case complaint != "":
 			c.Errorf("FSM010", e.Key.Span(), "%s %s", diag.Quote(e.Key.Text), complaint).
 				With(gluedHint(e.Key.Text)).With(commaHint(n, i))
+		case reportElsewhere(e, s, c):
 		case commaHint(n, i) != "" && !s.open.null:
 			c.Errorf("FSM008", e.Key.Span(), "%s is missing behind %s", s.open.what,
 				diag.Quote(e.Key.Text)).With(commaHint(n, i))
@@ -255,6 +256,10 @@ func unknownKey(n *ast.Node, i int, s *shape, c *diag.Collector) {
 	if s == &stmtShape && (k.Text == "goto" || k.Text == "when") {
 		d.With(diag.Quote(k.Text) + " stands beside `do`, in the branch, not inside; what leads to " +
 			"different states are several branches")
+		return
+	}
+	if hint := elsewhere[s.what][k.Text]; hint != "" {
+		d.With(hint)
 		return
 	}
 	if hint := diag.DidYouMean(k.Text, s.keyNames()); hint != "" {
