@@ -110,19 +110,6 @@ func (w *writer) run(f *model.Field, e ast.Entry, base model.WireBase) model.Wir
 	return &model.WireRun{WireBase: base, Field: f, Byte: byte(v)}
 }
 
-func hasCode(t *model.Type, v int64) bool {
-	if t.Kind == model.KindEnum {
-		for _, c := range t.Codes {
-			if c == v {
-				return true
-			}
-		}
-		return false
-	}
-	lo, hi := apart.Codes(t)
-	return v >= lo && v <= hi
-}
-
 func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.WireItem {
 	b := &model.WireBytes{WireBase: base, Field: f}
 	name := f.Name

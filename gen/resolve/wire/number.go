@@ -20,18 +20,6 @@ type form struct {
 	n *ast.Node
 }
 
-// varints are the numbers of varying length, by name.
-var varints = map[string]model.Number{
-	"leb128": {Bits: 64, Varint: model.LEB128},
-	"zigzag": {Bits: 64, Varint: model.LEB128, Signed: true},
-	"mqtt":   {Bits: 28, Varint: model.LEB128},
-	"quic":   {Bits: 62, Varint: model.QUIC},
-
-	"decimal": {Bits: 64, Varint: model.Decimal},
-	"integer": {Bits: 64, Varint: model.Decimal, Signed: true},
-	"hex":     {Bits: 64, Varint: model.Hex},
-}
-
 // form reads `u16` or `{as: u16, …}`. extra lists the keys that are allowed beside `as`, `order` and
 // `overlong`.
 func (w *writer) form(n *ast.Node, extra ...string) (f form, ok bool) {
@@ -53,7 +41,7 @@ func (w *writer) form(n *ast.Node, extra ...string) (f form, ok bool) {
 	}
 	f = form{n: n}
 	if as.Kind == ast.Scalar {
-		f.Number = w.width(as.Text)
+		f.Number = width(as.Text, w.inBits)
 	}
 	switch {
 	case f.Bits == 0 && w.inBits:
@@ -72,24 +60,6 @@ func (w *writer) form(n *ast.Node, extra ...string) (f form, ok bool) {
 		return f, w.digits(&f, as.Text)
 	}
 	return f, false
-}
-
-var widthNames = []string{"u8", "u16", "u24", "u32", "u40", "u48", "u56", "u64", "i8", "i16", "i24", "i32", "i64",
-	"leb128", "zigzag", "mqtt", "quic", "decimal", "integer", "hex"}
-
-// width returns the number of a name; Bits is 0 if there is none.
-func (w *writer) width(name string) model.Number {
-	if n, ok := varints[name]; ok && !w.inBits {
-		return n
-	}
-	if len(name) < 2 || name[0] != 'u' && name[0] != 'i' || name[1] == '0' {
-		return model.Number{}
-	}
-	bits, err := strconv.Atoi(name[1:])
-	if err != nil || bits < 1 || bits > 64 || !w.inBits && bits%8 != 0 || name == "i1" {
-		return model.Number{}
-	}
-	return model.Number{Bits: bits, Signed: name[0] == 'i'}
 }
 
 func (w *writer) onlyKeys(n *ast.Node, keys []string) bool {
@@ -115,21 +85,6 @@ func (w *writer) grow(minBytes, maxBytes int64) {
 func (w *writer) growBy(n model.Number) {
 	least, most := n.Bytes()
 	w.grow(int64(least), int64(most))
-}
-
-// fits reports whether all numbers from lo to hi can be written.
-func fits(lo, hi int64, n model.Number) bool {
-	least, most := n.Range()
-	return lo >= least && (hi < 0 || uint64(hi) <= most)
-}
-
-// describe says how wide a number is, for messages.
-func describe(n model.Number) string {
-	out := strconv.Itoa(n.Bits) + " bits"
-	if n.Signed {
-		out = "signed " + out
-	}
-	return out
 }
 
 func (w *writer) constItem(n *ast.Node, base model.WireBase) model.WireItem {

@@ -1,8 +1,6 @@
 package wire
 
 import (
-	"strconv"
-
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -19,14 +17,14 @@ func (w *writer) within() *writer {
 }
 
 // sized resolves a region: a number of bytes, and items that fill them.
-func (w *writer) sized(width string, e ast.Entry, base model.WireBase) model.WireItem {
-	n := w.width(width)
+func (w *writer) sized(as string, e ast.Entry, base model.WireBase) model.WireItem {
+	n := width(as, w.inBits)
 	switch {
-	case n.Bits == 0 || n.Signed || w.inBits || width == "decimal" || width == "hex":
-		w.r.UnknownAt("FSM076", e.Key.Span(), width, "width", widthNames)
+	case n.Bits == 0 || n.Signed || w.inBits || as == "decimal" || as == "hex":
+		w.r.UnknownAt("FSM076", e.Key.Span(), as, "width", widthNames)
 		return nil
 	case e.Value.Kind != ast.List:
-		w.r.Errorf("FSM076", e.Value.Span(), "`sized %s` is a list of items, whose bytes it counts", width)
+		w.r.Errorf("FSM076", e.Value.Span(), "`sized %s` is a list of items, whose bytes it counts", as)
 		return nil
 	}
 	n.Little = w.little && n.Varint == model.Fixed
@@ -268,19 +266,6 @@ func (w *writer) begun(name string) bool {
 		}
 	}
 	return false
-}
-
-// few reports whether a type has so few values that each can be listed.
-func few(t *model.Type) bool { return t.Count() <= 4096 }
-
-func valueName(t *model.Type, v int64) string {
-	switch t.Kind {
-	case model.KindEnum:
-		return t.Names[v]
-	case model.KindBool:
-		return strconv.FormatBool(v != 0)
-	}
-	return strconv.FormatInt(v, 10)
 }
 
 // values returns the values that the key of a branch stands for: one, or those that are left; none if
