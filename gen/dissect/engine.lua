@@ -396,7 +396,10 @@ function take_value(item, v, at, out, node)
     t = t.elem
   end
   keep(out, item, within(t, v, at, item.field))
-  if t.k == "bool" and v > 1 then node:append_text(" (true)") end
+  if t.k == "bool" and v > 1 then
+    if not item.nonzero then wrong(at, "%s is %s, neither 0 nor 1", item.field, number(v)) end
+    node:append_text(" (true)")
+  end
 end
 
 -- compare compares a checksum that stands at a place with that of bytes, in which its own count as zeros.

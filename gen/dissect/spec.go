@@ -333,6 +333,9 @@ func number(n model.Number) string {
 	if n.Xor != 0 || n.XorAt > 0 {
 		out += fmt.Sprintf(", xor = { %d, %d }, xor_at = %d", n.Xor%(1<<32), n.Xor>>32, n.XorAt)
 	}
+	if n.Nonzero {
+		out += ", nonzero = true"
+	}
 	if n.Varint != model.Fixed {
 		form := map[model.Varint]string{model.LEB128: "leb128", model.QUIC: "quic", model.Decimal: "decimal",
 			model.Hex: "hex"}

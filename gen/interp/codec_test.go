@@ -14,7 +14,7 @@ import (
 func width(n int) model.Number { return model.Number{Bits: n} }
 
 // fleetProtocol has the wire of three messages of a real game.
-func fleetProtocol(surplus bool) *model.Protocol {
+func fleetProtocol(forgiving bool) *model.Protocol {
 	ship := &model.Type{Kind: model.KindEnum, Name: "Ship", Names: []string{"orz", "vux", "empty"},
 		Codes: []int64{11, 22, 255}}
 	entry := &model.Type{Kind: model.KindRecord, Fields: fields("slot", ranged(0, 13), "ship", ship)}
@@ -31,7 +31,7 @@ func fleetProtocol(surplus bool) *model.Protocol {
 	name := &model.Message{Name: "NAME", ID: 5,
 		Fields: fields("own", boolType, "name", &model.Type{Kind: model.KindBytes, Cap: 5})}
 	name.Layout = []model.WireItem{
-		&model.WireInt{Field: name.Fields[0], Number: width(8)}, &model.WirePad{Bytes: 1},
+		&model.WireInt{Field: name.Fields[0], Number: model.Number{Bits: 8, Nonzero: forgiving}}, &model.WirePad{Bytes: 1},
 		&model.WireBytes{Field: name.Fields[1], Nul: true, Cut: true}, &model.WireAlign{To: 4, Since: 2},
 	}
 	sel := &model.Message{Name: "SELECT", ID: 12,
@@ -45,7 +45,7 @@ func fleetProtocol(surplus bool) *model.Protocol {
 		Messages: []*model.Message{fleet, name, sel},
 		Wire: &model.Wire{
 			Header:    []model.WireItem{&model.WireLength{Number: width(16)}, &model.WireType{Number: width(16)}},
-			HeaderLen: 4, Max: 24, Surplus: surplus},
+			HeaderLen: 4, Max: 24, Surplus: forgiving},
 	}
 }
 
@@ -91,6 +91,7 @@ func TestFrameErrors(t *testing.T) {
 		"\x00\x09\x00\x04\x00\x00\x00\x00":     {Message: "FLEET", Problem: wire.Short, Value: 8, Limit: 9},
 		"\x00\x08\x00\x04\x00\x00\x00\x00\x00": {Message: "FLEET", Offset: 8, Problem: wire.Trailing, Value: 1},
 		"\x00\x09\x00\x04\x00\x00\x00\x00\x00": {Message: "FLEET", Offset: 8, Problem: wire.Trailing, Value: 1},
+		"\x00\x08\x00\x05\x02\x09ab":           {Message: "NAME", Field: "own", Offset: 4, Problem: wire.Range, Value: 2, Limit: 1},
 		"\x00\x08\x00\x04\x00\x00\x00\x04": {Message: "FLEET", Field: "entries", Offset: 6,
 			Problem: wire.Count, Value: 4, Limit: 3},
 		"\x00\x09\x00\x04\x00\x00\x00\x01\x01": {Message: "FLEET", Field: "entries.ship", Offset: 9,
@@ -123,7 +124,7 @@ func TestFrameErrors(t *testing.T) {
 }
 
 // TestUnfinishedFrames takes what the protocol forgives: missing padding, a text
-// without its zero byte, surplus bytes.
+// without its zero byte, surplus bytes, any number for true.
 func TestUnfinishedFrames(t *testing.T) {
 	p, strs := fleetProtocol(true), &Strings{}
 	for frame, want := range map[string]string{

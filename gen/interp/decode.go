@@ -159,7 +159,7 @@ func (d *decoder) known(it *model.WireInt, v uint64, slots []int64, field string
 		slots[0] = 1
 		t, slots = t.Elem, slots[1:]
 	}
-	return d.scalar(t, it.Signed, v, slots, field)
+	return d.scalar(t, it.Number, v, slots, field)
 }
 
 // bits reads the items of a number.
@@ -189,9 +189,12 @@ func (d *decoder) bits(it *model.WireBits, slots []int64, prefix string) bool {
 }
 
 // scalar turns a number on the wire into a value of t.
-func (d *decoder) scalar(t *model.Type, signed bool, v uint64, slots []int64, field string) bool {
+func (d *decoder) scalar(t *model.Type, n model.Number, v uint64, slots []int64, field string) bool {
 	switch t.Kind {
 	case model.KindBool:
+		if v > 1 && !n.Nonzero {
+			return d.fail(field, d.at, wire.Range, int64(v), 1)
+		}
 		slots[0] = truth(v != 0)
 		return true
 	case model.KindEnum:
@@ -217,7 +220,7 @@ func (d *decoder) scalar(t *model.Type, signed bool, v uint64, slots []int64, fi
 		slots[0] = int64(v)
 		return true
 	}
-	if signed && int64(v) > t.Hi || !signed && (t.Hi < 0 || v > uint64(t.Hi)) {
+	if n.Signed && int64(v) > t.Hi || !n.Signed && (t.Hi < 0 || v > uint64(t.Hi)) {
 		return d.fail(field, d.at, wire.Range, int64(v), t.Hi)
 	}
 	if int64(v) < t.Lo {

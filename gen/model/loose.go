@@ -30,11 +30,7 @@ func looseItem(item WireItem) bool {
 	case *WirePad, *WireAlign, *WireSequence, *WireSpace:
 		return true
 	case *WireInt:
-		t := it.Field.Type
-		if t.Kind == KindOptional {
-			t = t.Elem
-		}
-		return it.Overlong || t.Kind == KindBool && it.Bits > 1
+		return it.Overlong || it.Nonzero
 	case *WireConst:
 		return it.Overlong
 	case *WireLength:

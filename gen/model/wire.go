@@ -114,6 +114,8 @@ type Number struct {
 	XorAt int
 	// Overlong is set if a number of varying length may have more bytes than it needs.
 	Overlong bool
+	// Nonzero is set if a `bool` may be any number but 0 for true; it is written as 1.
+	Nonzero bool
 	// End is the bytes that end a number in digits; empty for any other.
 	End string
 }

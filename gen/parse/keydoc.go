@@ -57,6 +57,7 @@ var keyDocs = map[string]string{
 	"rows":                   "A list has always so many rows; those behind its end are zeros.",
 	"row":                    "The items of one element.",
 	"named":                  "Rows of a list `until` that are optional fields, each by its name, in any order.",
+	"nonzero":                "`accept`: of a `bool`, any number but 0 is true; it is written as 1.",
 	"overlong":               "`accept`: a number of varying length may have more bytes than it needs.",
 	"hex":                    "Bytes in hexadecimal, two digits for each.",
 	"text":                   "Bytes as a text.",

@@ -62,6 +62,7 @@ func init() {
 		{"run", exprShape}, {"compressed", &shape{what: "names that point back", scalar: oneOf("accept", "error")}},
 		{"xor", &shape{what: "what a number is XORed with", scalar: anyScalar, keys: []key{{"at", exprShape}}}},
 		{"overlong", &shape{what: "numbers that are longer than they have to be", scalar: oneOf("accept", "error")}},
+		{"nonzero", &shape{what: "a bool that is neither 0 nor 1", scalar: oneOf("accept", "error")}},
 		{"text", text("bytes")}, {"hex", text("bytes")}, {"high", wireItems}, {"low", wireItems},
 	}
 	initStatements()

@@ -206,6 +206,9 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 	if len(b) < at+1 {
 		return wire.Error{Message: "REQUEST", Field: "unreliable", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
+	if b[at] > 1 {
+		return wire.Error{Message: "REQUEST", Field: "unreliable", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
+	}
 	m.Unreliable = b[at] != 0
 	at++
 	if len(b) > at {
@@ -338,6 +341,9 @@ func encodePort(dst []byte, _ int, m *PortMessage) ([]byte, error) {
 }
 
 func decodeAdmitted(b []byte, m *AdmittedMessage) wire.Error {
+	if b[5] > 1 {
+		return wire.Error{Message: "ADMITTED", Field: "yes", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 1}
+	}
 	m.Yes = b[5] != 0
 	if v := b[6]; v != 255 {
 		return wire.Error{Message: "ADMITTED", Offset: 6, Problem: wire.Mismatch, Value: int64(v), Limit: 255}

@@ -398,6 +398,9 @@ func decodeJoined(b []byte, m *JoinedMessage) wire.Error {
 		return wire.Error{Message: "JOINED", Field: "game", Offset: 3, Problem: wire.Range, Value: int64(b[3]), Limit: 15}
 	}
 	m.Game = Game(b[3])
+	if b[4] > 1 {
+		return wire.Error{Message: "JOINED", Field: "admin", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
+	}
 	m.Admin = b[4] != 0
 	at := 5
 	{

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "f42b749423c93009b99e29b7512f9152fc7bc71a495e97d6fde9a7d0c9531043"
+const hash = "afa9b19c663df810f6e3f83bd88dde76215c8fa6b53b881129406ac793e96908"
 
 // The constants of the specification that its machines use.
 const (

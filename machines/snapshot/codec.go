@@ -145,6 +145,9 @@ func decodePiece(b []byte, m *PieceMessage) wire.Error {
 		return wire.Error{Message: "PIECE", Field: "at", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 15}
 	}
 	m.At = Stamp(b[5])
+	if b[6] > 1 {
+		return wire.Error{Message: "PIECE", Field: "last", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 1}
+	}
 	m.Last = b[6] != 0
 	count1 := uint64(b[7])
 	at := 8

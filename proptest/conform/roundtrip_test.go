@@ -82,11 +82,15 @@ var vectors = []vector{
 		`FRAMES{frames: [{kind: 1, more: none, data: none, number: none}, {kind: 0, more: 3, data: none, number: none}, ` +
 			`{kind: 2, more: none, data: "hi", number: none}, {kind: 7, more: none, data: none, number: 4660}, ` +
 			`{kind: 70000, more: none, data: "xyz\x00\xff", number: none}], behind: 255}`},
+	{"parts", "1e 0003 05 faff", `PADDED{a: 5, b: ""}`}, // ends within its padding
+	{"parts", "1e 0007 05 faff 0000 6869", `PADDED{a: 5, b: "hi"}`},
 	{"parts", "07 0003 01 0102", "PING{n: 258}"},
 	{"parts", "07 0005 02 0102 6869", `PONG{n: 258, why: "hi"}`},
 	{"numbers", "ee 00", "BYE"},
-	{"numbers", "13 17 ec 40420f00 fc18 09 fffc18 fffe ac02 4d515454 89504e47",
-		"READ{last: true, temp: -20, far: 1000000, high: none, wide: -5, deep: -1000}"},
+	{"numbers", "13 1b ec 40420f00 fc18 09 fffc18 0001 0001 fffe ac02 4d515454 89504e47",
+		"READ{last: true, temp: -20, far: 1000000, high: none, wide: -5, deep: -1000, sure: true, plain: true}"},
+	{"numbers", "13 1b ec 40420f00 fc18 09 fffc18 0700 0000 fffe ac02 4d515454 89504e47",
+		"READ{last: true, temp: -20, far: 1000000, high: none, wide: -5, deep: -1000, sure: true, plain: false}"},
 	{"numbers", "2a 0b 01 80004000 4f 05 02 6162 15",
 		`LIST{level: 1, dup: true, readings: [{at: 16384, temp: -40, mode: on}], name: "ab", days: [0, 2, 4]}`},
 	{"mqtt", "10 0e 0004 4d515454 04 02 003c 0002 6331",

@@ -333,7 +333,7 @@ func (d *drawing) counter() string {
 func (d *drawing) scalar(s *scope) string {
 	switch d.n(0, 10, "scalar") {
 	case 0:
-		return d.field(s, "bool") + ": " + one(d, "width", "u8", "u16", "leb128")
+		return d.field(s, "bool") + ": " + d.as(one(d, "width", "u8", "u16", "leb128"), d.nonzero())
 	case 1:
 		typ := d.typed("{enum: {a: 0, b: 5, c: 200}}")
 		return d.field(s, typ) + ": " + d.as(one(d, "width", "u8", "u16", "quic"), "")
@@ -368,6 +368,9 @@ func (d *drawing) scalar(s *scope) string {
 	return d.field(s, typ) + ": " + form
 }
 
+// nonzero draws whether any number but 0 is true.
+func (d *drawing) nonzero() string { return one(d, "nonzero", "", ", nonzero: accept") }
+
 // bits draws several items in one number.
 func (d *drawing) bits(s *scope) string {
 	var parts []string
@@ -385,7 +388,11 @@ func (d *drawing) bits(s *scope) string {
 		case kind == 2 && n > 1:
 			parts = append(parts, fmt.Sprintf("%s: i%d", d.field(s, fmt.Sprintf("%d..%d", -1<<(n-1), 1<<(n-1)-1)), n))
 		case kind == 3:
-			parts = append(parts, fmt.Sprintf("%s: u%d", d.field(s, "bool"), n))
+			form := fmt.Sprint("u", n)
+			if more := d.nonzero(); more != "" && n > 1 {
+				form = "{as: " + form + more + "}"
+			}
+			parts = append(parts, d.field(s, "bool")+": "+form)
 		case kind == 4 && n > 2 && !s.maybe && s.prefix == "":
 			parts = append(parts, fmt.Sprintf("%s: {as: u%d, none: 7}", d.field(s, "0..6?"), n))
 		default:
@@ -666,7 +673,7 @@ var kinds = []string{"bits:", "count ", "each ", "present ", "if ", "case ", "si
 	"xor:", "run:", "align:", "pad:", "domain", "whole", "nul", "rest", "counted", "end:", "word", "decimal", "hex,",
 	"integer", "leb128", "zigzag", "mqtt", "quic", "until:", "to: end", "rows:", "{set:", "f32", "f64", "opaque",
 	"i24", "none:", "space:", "selfDelimiting", "surplus", "sequence", "{map:", "{array:", "overlong", "cut:",
-	"compressed", "crlf or lf", "charset", "low:", "xor: {at"}
+	"compressed", "nonzero", "crlf or lf", "charset", "low:", "xor: {at"}
 
 // Kinds returns which items a specification has, by the words of the language.
 func Kinds(spec string) (out []string) {

@@ -351,6 +351,9 @@ func (d *layout) scalar(t *model.Type, n model.Number, place gotree.Expr, field 
 	set := func() { s.P("$1 = $2", place, converted(typ, n, v)) }
 	switch t.Kind {
 	case model.KindBool:
+		if n.Bits > 1 && !n.Nonzero {
+			s.P("if $1 > 1 {\n$2\n}", v, bad(1))
+		}
 		s.P("$1 = $2 != 0", place, v)
 	case model.KindEnum:
 		d.enum(t, n.Bits, place, bad, &s, v)
@@ -436,8 +439,14 @@ func (d *layout) align(it *model.WireAlign, begin map[int]gotree.Expr) {
 	at, ok1 := d.known()
 	from, ok2 := gotree.Number(since)
 	if ok1 && ok2 {
-		if over := (at - int(from)) % it.To; over != 0 {
-			d.at = gotree.Int(at + it.To - over)
+		over := (at - int(from)) % it.To
+		if over == 0 {
+			return
+		}
+		d.at = gotree.Int(at + it.To - over)
+		if at+it.To-over > d.sure { // a frame may end within its padding
+			d.t.P("at := min($1, len(b))", d.at)
+			d.at = gotree.X("at")
 		}
 		return
 	}

@@ -58,7 +58,8 @@ func claims(m *model.Message) (out []claim) {
 				out = append(out, byteClaim(at+i, byte(it.Value>>(8*k))))
 			}
 		case *model.WireInt:
-			if t := it.Field.Type; t.Kind == model.KindEnum || t.Kind == model.KindInt {
+			if t := it.Field.Type; t.Kind == model.KindEnum || t.Kind == model.KindInt ||
+				t.Kind == model.KindBool && !it.Nonzero {
 				lo, hi := Codes(t)
 				out = append(out, claim{at, bits, shift, in, lo, hi})
 			}
@@ -213,11 +214,12 @@ func leadingWords(it *model.WireWord, out *[][256]bool) bool {
 // leadingInt adds the bytes of a number of whole bytes: the highest, and any others.
 func leadingInt(it *model.WireInt, out *[][256]bool) bool {
 	t := it.Field.Type
-	if it.Little && it.Bits > 8 || it.Signed || t.Kind != model.KindInt || it.HasNone ||
-		it.Xor != 0 || it.XorAt > 0 {
+	if it.Little && it.Bits > 8 || it.Signed || t.Kind != model.KindInt && t.Kind != model.KindBool || it.HasNone ||
+		it.Nonzero || it.Xor != 0 || it.XorAt > 0 {
 		return anything(it.Bits/8, out)
 	}
-	return leadingRange(t.Lo, t.Hi, it.Bits, out)
+	lo, hi := Codes(t)
+	return leadingRange(lo, hi, it.Bits, out)
 }
 
 // leadingSize adds the bytes of a region's size.

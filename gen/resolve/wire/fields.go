@@ -51,8 +51,11 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	if f.Type.Kind == model.KindOptional {
 		extra = []string{"none"}
 	}
+	if t.Kind == model.KindBool {
+		extra = append(extra, "nonzero")
+	}
 	form, ok := w.form(e.Value, append(extra, "xor")...)
-	if !ok {
+	if !ok || t.Kind == model.KindBool && !w.nonzero(e.Value, &form.Number) {
 		return nil
 	}
 	if e.Value.Kind == ast.Map && e.Value.Get("xor") != nil {
@@ -70,7 +73,7 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 		return nil
 	}
 	item := &model.WireInt{WireBase: base, Field: f, Number: form.Number}
-	if extra != nil && !w.none(item, t, e) {
+	if f.Type.Kind == model.KindOptional && !w.none(item, t, e) {
 		return nil
 	}
 	if lo, hi := apart.Codes(t); t.Kind == model.KindSet && !fits(lo, hi, form.Number) {
@@ -91,6 +94,16 @@ func (w *writer) field(f *model.Field, e ast.Entry, base model.WireBase, index i
 	}
 	w.growBy(form.Number)
 	return item
+}
+
+// nonzero resolves whether a bool may be another number than 0 and 1.
+func (w *writer) nonzero(n *ast.Node, to *model.Number) bool {
+	to.Nonzero = pass.TextOf(n, "nonzero") == "accept"
+	if to.Nonzero && to.Bits == 1 {
+		w.r.Errorf("FSM076", n.Entry("nonzero").Key.Span(), "one bit is 0 or 1").With("leave `nonzero` out")
+		return false
+	}
+	return true
 }
 
 // run resolves bytes that are all the same, of which a field has the number.

@@ -191,6 +191,9 @@ func decodeAsk(b []byte, m *AskMessage) wire.Error {
 		}
 		m.Asks.Len = uint8(n)
 	}
+	if b[123] > 1 {
+		return wire.Error{Message: "ASK", Field: "more", Offset: 123, Problem: wire.Range, Value: int64(b[123]), Limit: 1}
+	}
 	m.More = b[123] != 0
 	return wire.Error{}
 }
@@ -684,6 +687,9 @@ func decodeMark(b []byte, at int, e *Mark, message string) (int, wire.Error) {
 	if len(b) < at+1 {
 		return at, wire.Error{Message: message, Field: "rows.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
 	}
+	if b[at] > 1 {
+		return at, wire.Error{Message: message, Field: "rows.loud", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
+	}
 	e.Loud = b[at] != 0
 	at++
 	return at, wire.Error{}
@@ -720,6 +726,9 @@ func decodeMark2(b []byte, at int, e *Mark, message string) (int, wire.Error) {
 func decodeMark3(b []byte, at int, e *Mark, message string) (int, wire.Error) {
 	if len(b) < at+1 {
 		return at, wire.Error{Message: message, Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 1 {
+		return at, wire.Error{Message: message, Field: "marks.loud", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
 	}
 	e.Loud = b[at] != 0
 	at++

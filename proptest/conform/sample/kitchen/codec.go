@@ -147,6 +147,9 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeFleet(b []byte, m *FleetMessage) wire.Error {
+	if b[4] > 1 {
+		return wire.Error{Message: "FLEET", Field: "mine", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
+	}
 	m.Mine = b[4] != 0
 	{
 		n := binary.LittleEndian.Uint16(b[6:])
@@ -326,6 +329,9 @@ func encodeGot(dst []byte, _ int, m *GotMessage) ([]byte, error) {
 }
 
 func decodeMark(b []byte, m *MarkMessage) wire.Error {
+	if b[4] > 1 {
+		return wire.Error{Message: "MARK", Field: "by.first.loud", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
+	}
 	m.By.First.Loud = b[4] != 0
 	{
 		v := binary.LittleEndian.Uint16(b[5:])
@@ -364,6 +370,9 @@ func decodeMark(b []byte, m *MarkMessage) wire.Error {
 		at++
 		if len(b) < at+1 {
 			return wire.Error{Message: "MARK", Field: "marks.loud", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		if b[at] > 1 {
+			return wire.Error{Message: "MARK", Field: "marks.loud", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 1}
 		}
 		e.Loud = b[at] != 0
 		at++

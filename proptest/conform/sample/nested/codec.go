@@ -121,6 +121,9 @@ func decodeHit(b []byte, m *HitMessage) wire.Error {
 		return wire.Error{Message: "HIT", Field: "n", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 1}
 	}
 	m.N = b[5]
+	if b[6] > 1 {
+		return wire.Error{Message: "HIT", Field: "hard", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 1}
+	}
 	m.Hard = b[6] != 0
 	if len(b) > 7 {
 		return wire.Error{Message: "HIT", Offset: 7, Problem: wire.Trailing, Value: int64(len(b) - 7)}

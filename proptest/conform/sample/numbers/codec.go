@@ -65,7 +65,7 @@ func readHeader(b []byte) (kind MessageKind, total, body int, e wire.Error) {
 
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
-	MessageRead: 24,
+	MessageRead: 28,
 	MessageList: 5,
 	MessageBits: 38,
 	MessageBye:  2,
@@ -233,6 +233,22 @@ func decodeRead(b []byte, at int, m *ReadMessage) wire.Error {
 	}
 	at += 3
 	if len(b) < at+2 {
+		return wire.Error{Message: "READ", Field: "sure", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	m.Sure = binary.BigEndian.Uint16(b[at:]) != 0
+	at += 2
+	if len(b) < at+2 {
+		return wire.Error{Message: "READ", Field: "plain", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		v := binary.BigEndian.Uint16(b[at:])
+		if v > 1 {
+			return wire.Error{Message: "READ", Field: "plain", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
+		}
+		m.Plain = v != 0
+	}
+	at += 2
+	if len(b) < at+2 {
 		return wire.Error{Message: "READ", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
 	if v := int16(binary.BigEndian.Uint16(b[at:])); v != -2 {
@@ -280,7 +296,10 @@ func encodeRead(dst []byte, start int, m *ReadMessage) ([]byte, error) {
 		dst = append(dst, 252, 24)
 	}
 	dst = wire.AppendLEB128(dst, wire.Zigzag(int64(uint64(m.Wide))))
-	dst = append(dst, byte(uint32(m.Deep)>>16), byte(uint32(m.Deep)>>8), byte(uint32(m.Deep)), 255, 254)
+	dst = append(dst, byte(uint32(m.Deep)>>16), byte(uint32(m.Deep)>>8), byte(uint32(m.Deep)))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(ordinal(m.Sure)))
+	dst = binary.BigEndian.AppendUint16(dst, uint16(ordinal(m.Plain)))
+	dst = append(dst, 255, 254)
 	dst = wire.AppendLEB128(dst, uint64(300))
 	dst = append(dst, "MQTT"...)
 	dst = append(dst, "\x89PNG"...)

@@ -37,12 +37,14 @@ func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
 // ReadMessage are the fields of READ.
 type ReadMessage struct {
-	Last bool
-	Temp Temp
-	Far  Far
-	High Optional[Temp]
-	Wide int8
-	Deep int16
+	Last  bool
+	Temp  Temp
+	Far   Far
+	High  Optional[Temp]
+	Wide  int8
+	Deep  int16
+	Sure  bool
+	Plain bool
 }
 
 // ListMessage are the fields of LIST.

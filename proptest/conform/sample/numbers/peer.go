@@ -41,31 +41,31 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 	if m.State == StateIdle {
 		switch ev.Kind {
 		case CommandGo:
-			// proptest/conform/testdata/numbers/spec.yaml:60
+			// proptest/conform/testdata/numbers/spec.yaml:62
 			fx.send(MessageBye)
 			return took(0)
 		case CommandTell:
-			// proptest/conform/testdata/numbers/spec.yaml:61
+			// proptest/conform/testdata/numbers/spec.yaml:63
 			m.Up = ev.Tell.High
 			return took(1)
 		case ReceiveRead:
-			// proptest/conform/testdata/numbers/spec.yaml:62
+			// proptest/conform/testdata/numbers/spec.yaml:64
 			return ignored(2)
 		case ReceiveList:
-			// proptest/conform/testdata/numbers/spec.yaml:63
+			// proptest/conform/testdata/numbers/spec.yaml:65
 			return ignored(3)
 		case ReceiveBits:
-			// proptest/conform/testdata/numbers/spec.yaml:65
+			// proptest/conform/testdata/numbers/spec.yaml:67
 			if m.Last.Present && m.Last.Value == ev.Message.Bits.Exact && ev.Message.Bits.Height == m.Up {
 				fx.report(ReportSame).Same = SameReport{High: m.Up}
 				m.Last = Optional[wire.F64]{}
 				return took(4)
 			}
-			// proptest/conform/testdata/numbers/spec.yaml:67
+			// proptest/conform/testdata/numbers/spec.yaml:69
 			m.Last = Optional[wire.F64]{Present: true, Value: ev.Message.Bits.Exact}
 			return took(5)
 		case ReceiveBye:
-			// proptest/conform/testdata/numbers/spec.yaml:68
+			// proptest/conform/testdata/numbers/spec.yaml:70
 			return ignored(6)
 		}
 	}

@@ -19,6 +19,8 @@ func appendMessage(b []byte, m *Message) []byte {
 		}
 		b = wire.AppendInt(b, ", wide: ", int64(m.Read.Wide))
 		b = wire.AppendInt(b, ", deep: ", int64(m.Read.Deep))
+		b = wire.AppendBool(b, ", sure: ", m.Read.Sure)
+		b = wire.AppendBool(b, ", plain: ", m.Read.Plain)
 		return append(b, '}')
 	case MessageList:
 		b = wire.AppendInt(b, "LIST{level: ", int64(m.List.Level))

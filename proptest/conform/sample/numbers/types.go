@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "9234dcaccb2295737fb0184b88a47a7bb6b69cfc10775ae4dfad18f9cd0c7ac0"
+const hash = "6d9ac8b543fe64cb1b5c0feb029a7920d1b10e0684174a1125ac9818895880d9"
 
 // Temp is a number in -40..85.
 type Temp int8

@@ -64,6 +64,8 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 		kind = MessageProbe
 	case 18:
 		kind = MessageAll
+	case 30:
+		kind = MessagePadded
 	default:
 		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
@@ -100,6 +102,7 @@ var leastFrame = [...]uint16{
 	MessageEcho:       13,
 	MessageProbe:      7,
 	MessageAll:        11,
+	MessagePadded:     6,
 }
 
 // DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
@@ -182,6 +185,9 @@ func decode(to string, b []byte, m *Message) wire.Error {
 	case MessageAll:
 		m.All = AllMessage{}
 		return decodeAll(b, &m.All)
+	case MessagePadded:
+		m.Padded = PaddedMessage{}
+		return decodePadded(b, &m.Padded)
 	}
 	if len(b) > 3 {
 		return wire.Error{Message: kind.String(), Offset: 3, Problem: wire.Trailing, Value: int64(len(b) - 3)}
@@ -280,7 +286,7 @@ func oneOfAsk(b []byte, m *Message, to string) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	if int(m.Kind) >= 21 {
+	if int(m.Kind) >= 22 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = append(dst, byte(messageIDs[m.Kind]))
@@ -325,6 +331,8 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, err = encodeProbe(dst, start, &m.Probe)
 	case MessageAll:
 		dst, err = encodeAll(dst, start, &m.All)
+	case MessagePadded:
+		dst, err = encodePadded(dst, start, &m.Padded)
 	}
 	if err != nil {
 		return dst[:start], err
@@ -2386,6 +2394,43 @@ func encodeAll(dst []byte, start int, m *AllMessage) ([]byte, error) {
 	return dst, nil
 }
 
+func decodePadded(b []byte, m *PaddedMessage) wire.Error {
+	m.A = b[3]
+	sum01 := uint64(binary.BigEndian.Uint16(b[4:]))
+	at := min(8, len(b))
+	if want := wire.Internet.Around(b[3:at], 1); sum01 != want {
+		return wire.Error{Message: "PADDED", Field: "checksum", Offset: 4, Problem: wire.BadSum, Value: int64(sum01), Limit: int64(want)}
+	}
+	{
+		text, end := b[at:], len(b)
+		if len(text) > 2 {
+			return wire.Error{Message: "PADDED", Field: "b", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 2}
+		}
+		m.B.Len = uint8(copy(m.B.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "PADDED", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodePadded(dst []byte, start int, m *PaddedMessage) ([]byte, error) {
+	since00 := len(dst) - start
+	dst = append(dst, m.A)
+	sumAt01 := len(dst)
+	dst = append(dst, 0, 0)
+	for (len(dst)-start)%4 != 0 {
+		dst = append(dst, 0)
+	}
+	binary.BigEndian.PutUint16(dst[sumAt01:], uint16(wire.Internet.Around(dst[start+since00:], sumAt01-(start+since00))))
+	{
+		text := m.B.Data[:min(int(m.B.Len), 2)]
+		dst = append(dst, text...)
+	}
+	return dst, nil
+}
+
 // messageIDs are the type numbers.
 var messageIDs = [...]uint8{
 	MessageAttributes: 1,
@@ -2409,6 +2454,7 @@ var messageIDs = [...]uint8{
 	MessageEcho:       16,
 	MessageProbe:      17,
 	MessageAll:        18,
+	MessagePadded:     30,
 }
 
 // kindCodes are the numbers of Kind on the wire.

@@ -31,9 +31,10 @@ const (
 	MessageEcho
 	MessageProbe
 	MessageAll
+	MessagePadded
 )
 
-var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL"}
+var messageKindNames = [...]string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL", "PADDED"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -60,6 +61,7 @@ type Message struct {
 	Echo       EchoMessage       // for MessageEcho
 	Probe      ProbeMessage      // for MessageProbe
 	All        AllMessage        // for MessageAll
+	Padded     PaddedMessage     // for MessagePadded
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
@@ -198,4 +200,10 @@ type ProbeMessage struct {
 // AllMessage are the fields of ALL.
 type AllMessage struct {
 	N uint32
+}
+
+// PaddedMessage are the fields of PADDED.
+type PaddedMessage struct {
+	A uint8
+	B Text2
 }

@@ -36,69 +36,72 @@ func (m *Other) Step(ev *OtherEvent, fx *OtherEffects) fsm.Result {
 	if m.State == OtherStateIdle {
 		switch ev.Kind {
 		case OtherReceiveAsk:
-			// proptest/conform/testdata/parts/spec.yaml:204
+			// proptest/conform/testdata/parts/spec.yaml:205
 			fx.send(MessageAnswer).Answer = AnswerMessage{Is: bytesUpTo3Of(""), More: ev.Message.Ask.What.Len}
 			return took(0)
 		case OtherReceiveAttributes:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(1)
 		case OtherReceiveFlags:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(2)
 		case OtherReceiveQuery:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(3)
 		case OtherReceiveChoice:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(4)
 		case OtherReceiveBytes:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(5)
 		case OtherReceiveCut:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(6)
 		case OtherReceivePing:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(7)
 		case OtherReceivePong:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(8)
 		case OtherReceiveNone:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(9)
 		case OtherReceiveAnswer:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(10)
 		case OtherReceiveEnd:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(11)
 		case OtherReceivePacket:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(12)
 		case OtherReceiveFrames:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(13)
 		case OtherReceiveXored:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(14)
 		case OtherReceiveSums:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(15)
 		case OtherReceiveNames:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(16)
 		case OtherReceiveDatagram:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(17)
 		case OtherReceiveEcho:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(18)
 		case OtherReceiveProbe:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(19)
 		case OtherReceiveAll:
-			// proptest/conform/testdata/parts/spec.yaml:205
+			// proptest/conform/testdata/parts/spec.yaml:206
 			return ignored(20)
+		case OtherReceivePadded:
+			// proptest/conform/testdata/parts/spec.yaml:206
+			return ignored(21)
 		}
 	}
 	switch ev.Kind {

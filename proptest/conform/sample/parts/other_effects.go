@@ -34,9 +34,10 @@ const (
 	OtherReceiveEcho
 	OtherReceiveProbe
 	OtherReceiveAll
+	OtherReceivePadded
 )
 
-var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL"}
+var otherEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL", "PADDED"}
 
 // String returns the name as the specification has it.
 func (v OtherEventKind) String() string { return fsm.Name(otherEventKindNames[:], int(v)) }
@@ -85,6 +86,8 @@ func (ev *OtherEvent) invalid() bool {
 		return ev.Message.Echo.Data.Len > 9
 	case OtherReceiveProbe:
 		return ev.Message.Probe.Data.Len > 30
+	case OtherReceivePadded:
+		return ev.Message.Padded.B.Len > 2
 	}
 	return false
 }
@@ -150,6 +153,8 @@ func (ev *OtherEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Echo.Data.Len > 9, "data", "bytes up to 9")
 	case OtherReceiveProbe:
 		why.Outside(ev.Message.Probe.Data.Len > 30, "data", "bytes up to 30")
+	case OtherReceivePadded:
+		why.Outside(ev.Message.Padded.B.Len > 2, "b", "text 2")
 	}
 }
 

@@ -127,7 +127,7 @@ func (r *OtherRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *OtherRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
-	case OtherReceiveAttributes, OtherReceiveFlags, OtherReceiveQuery, OtherReceiveChoice, OtherReceiveBytes, OtherReceiveCut, OtherReceivePing, OtherReceivePong, OtherReceiveNone, OtherReceiveAsk, OtherReceiveAnswer, OtherReceiveEnd, OtherReceivePacket, OtherReceiveFrames, OtherReceiveXored, OtherReceiveSums, OtherReceiveNames, OtherReceiveDatagram, OtherReceiveEcho, OtherReceiveProbe, OtherReceiveAll:
+	case OtherReceiveAttributes, OtherReceiveFlags, OtherReceiveQuery, OtherReceiveChoice, OtherReceiveBytes, OtherReceiveCut, OtherReceivePing, OtherReceivePong, OtherReceiveNone, OtherReceiveAsk, OtherReceiveAnswer, OtherReceiveEnd, OtherReceivePacket, OtherReceiveFrames, OtherReceiveXored, OtherReceiveSums, OtherReceiveNames, OtherReceiveDatagram, OtherReceiveEcho, OtherReceiveProbe, OtherReceiveAll, OtherReceivePadded:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -166,32 +166,33 @@ var otherInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"idle"},
 	Final:    []bool{false},
-	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL"},
+	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL", "PADDED"},
 	Commands: []string{},
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle ASK", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 204, Col: 14},
-		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 18},
-		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 30},
-		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 37},
-		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 44},
-		{Name: "idle BYTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 52},
-		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 59},
-		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 64},
-		{Name: "idle PONG", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 70},
-		{Name: "idle NONE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 76},
-		{Name: "idle ANSWER", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 82},
-		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 90},
-		{Name: "idle PACKET", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 95},
-		{Name: "idle FRAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 103},
-		{Name: "idle XORED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 111},
-		{Name: "idle SUMS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 118},
-		{Name: "idle NAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 124},
-		{Name: "idle DATAGRAM", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 131},
-		{Name: "idle ECHO", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 141},
-		{Name: "idle PROBE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 147},
-		{Name: "idle ALL", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 154},
+		{Name: "idle ASK", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 205, Col: 14},
+		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 18},
+		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 30},
+		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 37},
+		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 44},
+		{Name: "idle BYTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 52},
+		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 59},
+		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 64},
+		{Name: "idle PONG", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 70},
+		{Name: "idle NONE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 76},
+		{Name: "idle ANSWER", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 82},
+		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 90},
+		{Name: "idle PACKET", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 95},
+		{Name: "idle FRAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 103},
+		{Name: "idle XORED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 111},
+		{Name: "idle SUMS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 118},
+		{Name: "idle NAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 124},
+		{Name: "idle DATAGRAM", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 131},
+		{Name: "idle ECHO", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 141},
+		{Name: "idle PROBE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 147},
+		{Name: "idle ALL", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 154},
+		{Name: "idle PADDED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 206, Col: 159},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -203,7 +204,7 @@ var otherInfo = fsm.Info{
 
 // What each state handles or ignores.
 var otherLegal = [...]string{
-	OtherStateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, PING, PONG, NONE, ASK, ANSWER, END, PACKET, FRAMES, XORED, SUMS, NAMES, DATAGRAM, ECHO, PROBE, ALL",
+	OtherStateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, PING, PONG, NONE, ASK, ANSWER, END, PACKET, FRAMES, XORED, SUMS, NAMES, DATAGRAM, ECHO, PROBE, ALL, PADDED",
 }
 
 // The first branch of each event that a state handles, plus 1.

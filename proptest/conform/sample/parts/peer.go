@@ -40,12 +40,12 @@ func (m *Peer) Step(ev *PeerEvent, fx *PeerEffects) fsm.Result {
 	if m.State == PeerStateIdle {
 		switch ev.Kind {
 		case PeerCommandGo:
-			// proptest/conform/testdata/parts/spec.yaml:184
+			// proptest/conform/testdata/parts/spec.yaml:185
 			fx.send(MessageEnd)
 			fx.send(MessageAsk).Ask = AskMessage{What: m.Held}
 			return took(0)
 		case PeerCommandPut:
-			// proptest/conform/testdata/parts/spec.yaml:186
+			// proptest/conform/testdata/parts/spec.yaml:187
 			holds := ev.Put.Some.Len == 4 && ev.Put.Other.Present
 			if holds {
 				value, ok := fitBytes4ToBytesUpTo6(&ev.Put.Other.Value)
@@ -60,7 +60,7 @@ func (m *Peer) Step(ev *PeerEvent, fx *PeerEffects) fsm.Result {
 				fx.report(PeerReportLong).Long = PeerLongReport{Size: uint16(m.Own.Len)}
 				return took(1)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:188
+			// proptest/conform/testdata/parts/spec.yaml:189
 			if int64(ev.Put.Some.Len) <= int64(m.Held.Len)+1 {
 				value2, ok2 := fitBytesUpTo6ToBytesUpTo4(&ev.Put.Some)
 				if !ok2 {
@@ -70,7 +70,7 @@ func (m *Peer) Step(ev *PeerEvent, fx *PeerEffects) fsm.Result {
 				m.Size = uint16(int64(m.Size)/2 + int64(ev.Put.Some.Len))
 				return took(2)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:190
+			// proptest/conform/testdata/parts/spec.yaml:191
 			old := *m
 			fx.report(PeerReportLong).Long = PeerLongReport{Size: uint16(int64(ev.Put.Some.Len) + int64(m.Seen.Len))}
 			value2, ok2 := fitBytesUpTo4ToBytesUpTo20(&m.Held)
@@ -84,80 +84,83 @@ func (m *Peer) Step(ev *PeerEvent, fx *PeerEffects) fsm.Result {
 			fx.send(MessageBytes).Bytes = BytesMessage{Key: m.Own, Data: value2, Name: m.Seen, Plain: value3, Word: text5Of("hello"), Keys: Bytes2List{}, Tail: Optional[BytesUpTo9]{}}
 			return took(3)
 		case PeerReceiveBytes:
-			// proptest/conform/testdata/parts/spec.yaml:194
+			// proptest/conform/testdata/parts/spec.yaml:195
 			if ev.Message.Bytes.Key == m.Own && ev.Message.Bytes.Name.Len > ev.Message.Bytes.Word.Len {
 				m.Seen = ev.Message.Bytes.Name
 				m.Own = bytes4Of("\x00\xffab")
 				return took(4)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:196
+			// proptest/conform/testdata/parts/spec.yaml:197
 			if ev.Message.Bytes.Tail.Present && ev.Message.Bytes.Tail.Value.Len == 0 {
 				m.Size = ev.Message.Bytes.Plain.Len
 				return took(5)
 			}
-			// proptest/conform/testdata/parts/spec.yaml:198
+			// proptest/conform/testdata/parts/spec.yaml:199
 			m.Own = ev.Message.Bytes.Key
 			return took(6)
 		case PeerReceiveAttributes:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(7)
 		case PeerReceiveFlags:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(8)
 		case PeerReceiveQuery:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(9)
 		case PeerReceiveChoice:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(10)
 		case PeerReceiveCut:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(11)
 		case PeerReceivePing:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(12)
 		case PeerReceivePong:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(13)
 		case PeerReceiveNone:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(14)
 		case PeerReceiveAsk:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(15)
 		case PeerReceiveAnswer:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(16)
 		case PeerReceiveEnd:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(17)
 		case PeerReceivePacket:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(18)
 		case PeerReceiveFrames:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(19)
 		case PeerReceiveXored:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(20)
 		case PeerReceiveSums:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(21)
 		case PeerReceiveNames:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(22)
 		case PeerReceiveDatagram:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(23)
 		case PeerReceiveEcho:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(24)
 		case PeerReceiveProbe:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(25)
 		case PeerReceiveAll:
-			// proptest/conform/testdata/parts/spec.yaml:199
+			// proptest/conform/testdata/parts/spec.yaml:200
 			return ignored(26)
+		case PeerReceivePadded:
+			// proptest/conform/testdata/parts/spec.yaml:200
+			return ignored(27)
 		}
 	}
 	switch ev.Kind {

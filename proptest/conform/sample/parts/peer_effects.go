@@ -34,11 +34,12 @@ const (
 	PeerReceiveEcho
 	PeerReceiveProbe
 	PeerReceiveAll
+	PeerReceivePadded
 	PeerCommandGo
 	PeerCommandPut
 )
 
-var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL", "go", "put"}
+var peerEventKindNames = [...]string{"start", "up", "lost", "ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL", "PADDED", "go", "put"}
 
 // String returns the name as the specification has it.
 func (v PeerEventKind) String() string { return fsm.Name(peerEventKindNames[:], int(v)) }
@@ -94,6 +95,8 @@ func (ev *PeerEvent) invalid() bool {
 		return ev.Message.Echo.Data.Len > 9
 	case PeerReceiveProbe:
 		return ev.Message.Probe.Data.Len > 30
+	case PeerReceivePadded:
+		return ev.Message.Padded.B.Len > 2
 	case PeerCommandPut:
 		return ev.Put.Some.Len > 6 || ev.Put.Other.Present && ev.Put.Other.Value.Len > 4
 	}
@@ -161,6 +164,8 @@ func (ev *PeerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Echo.Data.Len > 9, "data", "bytes up to 9")
 	case PeerReceiveProbe:
 		why.Outside(ev.Message.Probe.Data.Len > 30, "data", "bytes up to 30")
+	case PeerReceivePadded:
+		why.Outside(ev.Message.Padded.B.Len > 2, "b", "text 2")
 	case PeerCommandPut:
 		why.Outside(ev.Put.Some.Len > 6, "some", "bytes up to 6")
 		why.Outside(ev.Put.Other.Present && ev.Put.Other.Value.Len > 4, "other", "bytes 4")

@@ -170,7 +170,7 @@ func (r *PeerRunner) AppendEvent(b []byte) []byte {
 			b = append(b, ", other: none"...)
 		}
 		return append(b, '}')
-	case PeerReceiveAttributes, PeerReceiveFlags, PeerReceiveQuery, PeerReceiveChoice, PeerReceiveBytes, PeerReceiveCut, PeerReceivePing, PeerReceivePong, PeerReceiveNone, PeerReceiveAsk, PeerReceiveAnswer, PeerReceiveEnd, PeerReceivePacket, PeerReceiveFrames, PeerReceiveXored, PeerReceiveSums, PeerReceiveNames, PeerReceiveDatagram, PeerReceiveEcho, PeerReceiveProbe, PeerReceiveAll:
+	case PeerReceiveAttributes, PeerReceiveFlags, PeerReceiveQuery, PeerReceiveChoice, PeerReceiveBytes, PeerReceiveCut, PeerReceivePing, PeerReceivePong, PeerReceiveNone, PeerReceiveAsk, PeerReceiveAnswer, PeerReceiveEnd, PeerReceivePacket, PeerReceiveFrames, PeerReceiveXored, PeerReceiveSums, PeerReceiveNames, PeerReceiveDatagram, PeerReceiveEcho, PeerReceiveProbe, PeerReceiveAll, PeerReceivePadded:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -232,38 +232,39 @@ var peerInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"idle"},
 	Final:    []bool{false},
-	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL"},
+	Messages: []string{"ATTRIBUTES", "FLAGS", "QUERY", "CHOICE", "BYTES", "CUT", "PING", "PONG", "NONE", "ASK", "ANSWER", "END", "PACKET", "FRAMES", "XORED", "SUMS", "NAMES", "DATAGRAM", "ECHO", "PROBE", "ALL", "PADDED"},
 	Commands: []string{"go", "put"},
 	Reports:  []string{"long"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 184, Col: 13},
-		{Name: "idle put/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 186, Col: 13},
-		{Name: "idle put/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 188, Col: 13},
-		{Name: "idle put/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 190, Col: 13},
-		{Name: "idle BYTES/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 194, Col: 13},
-		{Name: "idle BYTES/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 196, Col: 13},
-		{Name: "idle BYTES/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 198, Col: 13},
-		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 18},
-		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 30},
-		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 37},
-		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 44},
-		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 52},
-		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 57},
-		{Name: "idle PONG", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 63},
-		{Name: "idle NONE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 69},
-		{Name: "idle ASK", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 75},
-		{Name: "idle ANSWER", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 80},
-		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 88},
-		{Name: "idle PACKET", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 93},
-		{Name: "idle FRAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 101},
-		{Name: "idle XORED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 109},
-		{Name: "idle SUMS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 116},
-		{Name: "idle NAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 122},
-		{Name: "idle DATAGRAM", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 129},
-		{Name: "idle ECHO", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 139},
-		{Name: "idle PROBE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 145},
-		{Name: "idle ALL", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 152},
+		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 185, Col: 13},
+		{Name: "idle put/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 187, Col: 13},
+		{Name: "idle put/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 189, Col: 13},
+		{Name: "idle put/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 191, Col: 13},
+		{Name: "idle BYTES/1", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 195, Col: 13},
+		{Name: "idle BYTES/2", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 197, Col: 13},
+		{Name: "idle BYTES/3", From: 0, To: 0, File: "proptest/conform/testdata/parts/spec.yaml", Line: 199, Col: 13},
+		{Name: "idle ATTRIBUTES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 18},
+		{Name: "idle FLAGS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 30},
+		{Name: "idle QUERY", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 37},
+		{Name: "idle CHOICE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 44},
+		{Name: "idle CUT", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 52},
+		{Name: "idle PING", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 57},
+		{Name: "idle PONG", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 63},
+		{Name: "idle NONE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 69},
+		{Name: "idle ASK", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 75},
+		{Name: "idle ANSWER", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 80},
+		{Name: "idle END", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 88},
+		{Name: "idle PACKET", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 93},
+		{Name: "idle FRAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 101},
+		{Name: "idle XORED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 109},
+		{Name: "idle SUMS", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 116},
+		{Name: "idle NAMES", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 122},
+		{Name: "idle DATAGRAM", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 129},
+		{Name: "idle ECHO", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 139},
+		{Name: "idle PROBE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 145},
+		{Name: "idle ALL", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 152},
+		{Name: "idle PADDED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/parts/spec.yaml", Line: 200, Col: 157},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
@@ -275,7 +276,7 @@ var peerInfo = fsm.Info{
 
 // What each state handles or ignores.
 var peerLegal = [...]string{
-	PeerStateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, PING, PONG, NONE, ASK, ANSWER, END, PACKET, FRAMES, XORED, SUMS, NAMES, DATAGRAM, ECHO, PROBE, ALL, go, put",
+	PeerStateIdle: "ATTRIBUTES, FLAGS, QUERY, CHOICE, BYTES, CUT, PING, PONG, NONE, ASK, ANSWER, END, PACKET, FRAMES, XORED, SUMS, NAMES, DATAGRAM, ECHO, PROBE, ALL, PADDED, go, put",
 }
 
 // The first branch of each event that a state handles, plus 1.

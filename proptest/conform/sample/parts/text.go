@@ -145,6 +145,10 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageAll:
 		b = wire.AppendInt(b, "ALL{n: ", int64(m.All.N))
 		return append(b, '}')
+	case MessagePadded:
+		b = wire.AppendInt(b, "PADDED{a: ", int64(m.Padded.A))
+		b = wire.AppendText(b, ", b: ", m.Padded.B.String(), int(m.Padded.B.Len) > len(m.Padded.B.Data))
+		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
 }

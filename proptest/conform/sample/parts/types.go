@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "6decafa3173d7d5a87db40873289288e5983a4aaa45bfcaef53910a408f9dd3e"
+const hash = "4991af1c78fd9406261d53e700e15b177976b1714ebde81f9bcc12aff9e0f216"
 
 // Kind is an enumeration.
 type Kind uint8
@@ -525,6 +525,21 @@ func NewBytes8(s string) (t Bytes8, ok bool) {
 
 // String returns the bytes.
 func (t Bytes8) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Text2 is a text of at most 2 bytes. Bytes of Data from Len on are 0.
+type Text2 struct {
+	Len  uint8
+	Data [2]byte
+}
+
+// NewText2 makes a Text2; ok is false if s is longer than 2 bytes, and the text is cut then.
+func NewText2(s string) (t Text2, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text2) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
 // BytesUpTo6 is at most 6 bytes. Bytes of Data from Len on are 0.
 type BytesUpTo6 struct {

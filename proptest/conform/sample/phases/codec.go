@@ -438,6 +438,9 @@ func encodeBulk(dst []byte, _ int, m *BulkMessage) ([]byte, error) {
 
 func decodeMore(b []byte, m *MoreMessage) wire.Error {
 	m.Key.Id = binary.BigEndian.Uint16(b[2:])
+	if b[4] > 1 {
+		return wire.Error{Message: "MORE", Field: "key.more", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
+	}
 	m.Key.More = b[4] != 0
 	if len(b) > 5 {
 		return wire.Error{Message: "MORE", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}

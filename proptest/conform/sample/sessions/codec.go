@@ -143,6 +143,9 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeHello(b []byte, m *HelloMessage) wire.Error {
+	if b[4] > 1 {
+		return wire.Error{Message: "HELLO", Field: "eager", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
+	}
 	m.Eager = b[4] != 0
 	if len(b) > 5 {
 		return wire.Error{Message: "HELLO", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
