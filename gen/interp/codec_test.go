@@ -31,7 +31,8 @@ func fleetProtocol(forgiving bool) *model.Protocol {
 	name := &model.Message{Name: "NAME", ID: 5,
 		Fields: fields("own", boolType, "name", &model.Type{Kind: model.KindBytes, Cap: 5})}
 	name.Layout = []model.WireItem{
-		&model.WireInt{Field: name.Fields[0], Number: model.Number{Bits: 8, Nonzero: forgiving}}, &model.WirePad{Bytes: 1},
+		&model.WireInt{Field: name.Fields[0], Number: model.Number{Bits: 8, Nonzero: forgiving}},
+		&model.WirePad{Bytes: 1},
 		&model.WireBytes{Field: name.Fields[1], Nul: true, Cut: true}, &model.WireAlign{To: 4, Since: 2},
 	}
 	sel := &model.Message{Name: "SELECT", ID: 12,
@@ -91,7 +92,8 @@ func TestFrameErrors(t *testing.T) {
 		"\x00\x09\x00\x04\x00\x00\x00\x00":     {Message: "FLEET", Problem: wire.Short, Value: 8, Limit: 9},
 		"\x00\x08\x00\x04\x00\x00\x00\x00\x00": {Message: "FLEET", Offset: 8, Problem: wire.Trailing, Value: 1},
 		"\x00\x09\x00\x04\x00\x00\x00\x00\x00": {Message: "FLEET", Offset: 8, Problem: wire.Trailing, Value: 1},
-		"\x00\x08\x00\x05\x02\x09ab":           {Message: "NAME", Field: "own", Offset: 4, Problem: wire.Range, Value: 2, Limit: 1},
+		"\x00\x08\x00\x05\x02\x09ab":           {Message: "NAME", Field: "own", Offset: 4,
+			Problem: wire.Range, Value: 2, Limit: 1},
 		"\x00\x08\x00\x04\x00\x00\x00\x04": {Message: "FLEET", Field: "entries", Offset: 6,
 			Problem: wire.Count, Value: 4, Limit: 3},
 		"\x00\x09\x00\x04\x00\x00\x00\x01\x01": {Message: "FLEET", Field: "entries.ship", Offset: 9,
