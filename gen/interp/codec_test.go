@@ -92,7 +92,7 @@ func TestFrameErrors(t *testing.T) {
 		"\x00\x09\x00\x04\x00\x00\x00\x00":     {Message: "FLEET", Problem: wire.Short, Value: 8, Limit: 9},
 		"\x00\x08\x00\x04\x00\x00\x00\x00\x00": {Message: "FLEET", Offset: 8, Problem: wire.Trailing, Value: 1},
 		"\x00\x09\x00\x04\x00\x00\x00\x00\x00": {Message: "FLEET", Offset: 8, Problem: wire.Trailing, Value: 1},
-		"\x00\x08\x00\x05\x02\x09ab":           {Message: "NAME", Field: "own", Offset: 4,
+		"\x00\x08\x00\x05\x02\x09ab": {Message: "NAME", Field: "own", Offset: 4,
 			Problem: wire.Range, Value: 2, Limit: 1},
 		"\x00\x08\x00\x04\x00\x00\x00\x04": {Message: "FLEET", Field: "entries", Offset: 6,
 			Problem: wire.Count, Value: 4, Limit: 3},
