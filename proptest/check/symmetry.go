@@ -113,7 +113,7 @@ func (s *System) inHeld(l *codec.Local, change func(*model.Message, []int64) []i
 
 // shuffle is a permutation as the explorer has it: of local values and messages in bytes.
 func (s *System) shuffle(f *reduce.Shuffle) explore.Shuffle {
-	out := explore.Shuffle{Name: f.Name}
+	out := explore.Shuffle{Name: f.Name, Try: f.Tried}
 	moved := f.Procs != nil
 	if moved {
 		out.Procs, out.Chans = s.Replaced(f.Procs)

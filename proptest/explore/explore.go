@@ -27,8 +27,21 @@ func Run(ctx context.Context, sys *System, opt Options) (*Result, error) {
 	if opt.Mode != BreadthFirst {
 		opt.Workers = 1
 	}
-	s := search.NewSearch(ctx, tables.NewEngine(sys, opt))
+	s := searched(ctx, tables.NewEngine(sys, opt))
+	if why := s.Engine.Untrue(); why != "" {
+		s.Close()
+		less := *sys
+		less.Symmetry = sys.Symmetry.Believed()
+		s = searched(ctx, tables.NewEngine(&less, opt))
+		s.Engine.Refused = append(s.Engine.Refused, why)
+	}
 	defer s.Close()
+	return resultOf(s), nil
+}
+
+// searched visits all there is to visit.
+func searched(ctx context.Context, e *tables.Engine) *search.Search {
+	s, opt := search.NewSearch(ctx, e), e.Opt
 	switch opt.Mode {
 	case RandomWalk:
 		s.RandomWalks()
@@ -39,5 +52,5 @@ func Run(ctx context.Context, sys *System, opt Options) (*Result, error) {
 	default:
 		s.BreadthFirst()
 	}
-	return resultOf(s), nil
+	return s
 }

@@ -169,16 +169,32 @@ func replacing(to [][]uint8) visitor {
 	}
 }
 
-// permuted is a type whose values are permuted together with all they select.
+// permuted is a type whose values are permuted together with all they select. A nil t stands for the
+// numbers of instances, which are permuted as the instances are.
 type permuted struct {
 	t  *model.Type
 	to []int // by value, from the lowest
 }
 
+// is reports whether values of t are permuted.
+func (x *permuted) is(t *model.Type) bool {
+	if x.t == nil {
+		return t != nil && t.Kind == model.KindNode
+	}
+	return tagOf(t) == tagOf(x.t)
+}
+
+// place is where the i-th value goes. There can be more numbers than instances.
+func (x *permuted) place(i int) int {
+	if i < len(x.to) {
+		return x.to[i]
+	}
+	return i
+}
+
 // moved gives v, a value of t, with the indices of one type permuted.
 func (x *permuted) moved(t *model.Type, v []int64) []int64 {
 	out := slices.Clone(v[:t.Slots()])
-	tag := tagOf(x.t)
 	place := func(off, n int, to int, value []int64) { copy(out[off+to*n:off+(to+1)*n], value) }
 	switch t.Kind {
 	case model.KindOptional:
@@ -193,8 +209,8 @@ func (x *permuted) moved(t *model.Type, v []int64) []int64 {
 		n := t.Elem.Slots()
 		for i := range int(t.Index.Count()) {
 			to := i
-			if tagOf(t.Index) == tag {
-				to = x.to[i]
+			if x.is(t.Index) {
+				to = x.place(i)
 			}
 			place(0, n, to, x.moved(t.Elem, v[i*n:]))
 		}
@@ -204,15 +220,15 @@ func (x *permuted) moved(t *model.Type, v []int64) []int64 {
 			place(1, n, i, x.moved(t.Elem, v[1+i*n:]))
 		}
 	case model.KindSet:
-		if tagOf(t.Elem) == tag {
+		if x.is(t.Elem) {
 			out[0] = 0
-			for i, to := range x.to {
-				out[0] |= v[0] >> i & 1 << to
+			for i := range int(t.Elem.Count()) {
+				out[0] |= v[0] >> i & 1 << x.place(i)
 			}
 		}
 	default:
-		if tagOf(t) == tag && v[0]-t.Lowest() < int64(len(x.to)) && v[0] >= t.Lowest() {
-			out[0] = t.Lowest() + int64(x.to[v[0]-t.Lowest()])
+		if at := v[0] - t.Lowest(); x.is(t) && at >= 0 && at < int64(len(x.to)) {
+			out[0] = t.Lowest() + int64(x.to[at])
 		}
 	}
 	return out
@@ -230,10 +246,17 @@ func (x *permuted) machine(m *model.Machine, v []int64) []int64 {
 		n := p.Machine.Size
 		for i := range p.Count {
 			to := i
-			if len(p.Keys) == 1 && tagOf(p.Keys[0].Type) == tagOf(x.t) {
-				to = x.to[i]
+			if len(p.Keys) == 1 && x.is(p.Keys[0].Type) {
+				to = x.place(i)
 			}
 			copy(out[p.Offset+to*n:], x.machine(p.Machine, v[p.Offset+i*n:]))
+		}
+	}
+	for _, t := range m.Timers {
+		for i := range t.Count {
+			if x.t == nil && len(t.Keys) == 1 && x.is(t.Keys[0].Type) {
+				out[t.Offset+x.place(i)] = v[t.Offset+i]
+			}
 		}
 	}
 	return out

@@ -45,9 +45,8 @@ type uses struct {
 	machines []*core.Machine // those of the instances and of their parts
 	seen     map[*core.Machine]bool
 	eval     interp.Eval
-	// addressed says where an instance is named by a number, toAll where something goes to all others;
-	// empty: nowhere.
-	addressed, toAll string
+	// addressed: an instance is named by a number; toAll: something goes to all others.
+	addressed, toAll bool
 }
 
 // tagOf identifies a type whose values could be interchangeable; empty: not one.
@@ -433,7 +432,7 @@ func (u *uses) stmt(s core.Stmt) {
 		}
 		u.instance(s.To)
 		if s.To == nil && s.Report == nil {
-			u.toAll = s.Pos().Place()
+			u.toAll = true
 		}
 	case *core.Give:
 		u.keys(s.Part.Model, s.Keys)
@@ -497,7 +496,7 @@ func (u *uses) instance(e core.Expr) {
 	if e != nil {
 		u.visit(e)
 		u.fix(e.Node().T, e.Node().Pos(), "it says to which instance something goes")
-		u.addressed = e.Node().Pos().Place()
+		u.addressed = true
 	}
 }
 

@@ -33,16 +33,26 @@ func (u *uses) swaps() (out []Shuffle, name string, refused []string) {
 	if len(class) > maxIndices {
 		return nil, "", []string{fmt.Sprintf("the instances %s are too many to try all their permutations", who)}
 	}
+	tried := u.knowing() || u.toAll && u.receivers() > 1 && u.torn()
 	for _, to := range permute(len(class)) {
 		same := true
 		for i, k := range to {
 			same = same && class[i] == class[k]
 		}
 		if same && !slices.IsSorted(to) {
-			out = append(out, Shuffle{Procs: to, Name: fmt.Sprintf("instances %v ", to)})
+			f := Shuffle{Procs: to, Name: fmt.Sprintf("instances %v ", to), Tried: tried}
+			if tried {
+				f.indices = []permuted{{to: to}}
+			}
+			out = append(out, f)
 		}
 	}
-	return out, "the instances " + who + " are interchangeable", nil
+	name = "the instances " + who + " are interchangeable"
+	if tried {
+		name += ", which was tried for each step, for machines know their numbers or a crash may cut short what " +
+			"goes to several"
+	}
+	return out, name, nil
 }
 
 // fate is what may happen to an instance besides what its role says. A hostile one is like no other.
@@ -69,29 +79,13 @@ func (u *uses) fate(inst *model.Instance) string {
 // unequal says why equal instances do not behave the same, or a claim does not
 // speak of all of them in the same way.
 func (u *uses) unequal(class []string) string {
-	if u.addressed != "" {
-		return "they are addressed by number (" + u.addressed + ")"
-	}
-	if most := u.receivers(); most > 1 && u.toAll != "" && u.torn() {
-		return "a crash may cut short what goes to all (" + u.toAll + "), and that goes in their order"
-	}
-	for _, inst := range u.check.Instances {
-		if inst.IsHostile() {
-			continue
-		}
-		if looks(inst.Role) {
-			return "role " + inst.Role.Name + " looks at self or sender"
-		}
-		if v := numbered(inst.Role); v != "" {
-			return v + " holds the number of an instance"
+	for _, m := range u.machines {
+		if why := selected(m.Model); why != "" {
+			return why
 		}
 	}
-	for _, m := range u.messages {
-		for _, f := range m.Fields {
-			if hasNode(f.Type) {
-				return m.Name + " carries the number of an instance"
-			}
-		}
+	if why := u.said(); why != "" {
+		return why
 	}
 	for i := range class {
 		for k := i + 1; k < len(class); k++ {
@@ -129,14 +123,114 @@ func (u *uses) torn() bool {
 	return f != nil && !f.Atomic && slices.ContainsFunc(f.Crash, func(n int) bool { return n > 0 })
 }
 
+// knowing reports whether a machine can know the number of an instance.
+func (u *uses) knowing() bool {
+	known := u.addressed
+	for _, inst := range u.check.Instances {
+		known = known || !inst.IsHostile() && (looks(inst.Role) || numbered(inst.Role))
+	}
+	for _, m := range u.messages {
+		known = known || slices.ContainsFunc(m.Fields, func(f *model.Field) bool { return hasNode(f.Type) })
+	}
+	return known
+}
+
+// selected says what an instance selects together with something else, which is not exchanged.
+func selected(m *model.Machine) string {
+	several := func(keys []*model.Field) bool {
+		return len(keys) > 1 && slices.ContainsFunc(keys, func(f *model.Field) bool { return hasNode(f.Type) })
+	}
+	for _, t := range m.Timers {
+		if several(t.Keys) {
+			return "the number of one is one of several keys of timer " + t.Name
+		}
+	}
+	for _, p := range m.Parts {
+		if several(p.Keys) {
+			return "the number of one is one of several keys of part " + p.Name
+		}
+	}
+	return ""
+}
+
+// said finds in claims what tells instances apart although each of them is named in the same way: their
+// order, and their numbers in the place of others. What machines do with numbers is tried; see
+// explore.Shuffle.
+func (u *uses) said() string {
+	for _, c := range u.check.Claims {
+		for _, e := range append([]model.Expr{c.When, c.Expr}, c.Exprs...) {
+			if tells(core.Of(e)) {
+				return "claim " + c.Name + " orders them or computes with their numbers"
+			}
+		}
+		for _, e := range c.Exprs {
+			if hasNode(e.Type()) != hasNode(c.Exprs[0].Type()) {
+				return "claim " + c.Name + " compares their numbers with others"
+			}
+		}
+	}
+	if tells(core.Of(u.check.Quiet)) {
+		return "quiet orders them or computes with their numbers"
+	}
+	return ""
+}
+
+// tells reports whether e orders instances, computes with their numbers, or takes one for another number.
+func tells(e core.Expr) bool {
+	found := false
+	core.Walk(e, func(x core.Expr) {
+		t := x.Node().T
+		switch x := x.(type) {
+		case *core.Fit:
+			found = found || hasNode(t) != hasNode(x.X.Node().T)
+		case *core.Apply:
+			use, of := x.Op.Info().Use, hasNode(x.Args[0].Node().T)
+			for _, a := range x.Args {
+				found = found || use == core.Computes && hasNode(a.Node().T)
+			}
+			if (use == core.Compares || use == core.Copies) && len(x.Args) == 2 && x.Op != core.Eq && x.Op != core.Ne {
+				found = found || hasNode(x.Args[1].Node().T) && !of
+			}
+			if x.Op == core.Eq || x.Op == core.Ne {
+				found = found || of != hasNode(x.Args[1].Node().T)
+			}
+		case *core.If:
+			found = found || x.Form == core.FormIf && hasNode(x.Then.Node().T) != hasNode(x.Else.Node().T)
+		case *core.Fold:
+			over := x.Values
+			if x.Over != nil {
+				over = x.Over.Node().T
+			}
+			found = found || x.How.Ordered() && hasNode(over)
+		case *core.Index:
+			if a := x.X.Node().T; a.Kind == model.KindArray {
+				found = found || hasNode(a.Index) != hasNode(x.I.Node().T)
+			} else {
+				found = found || hasNode(x.I.Node().T)
+			}
+		case *core.Read:
+			for _, step := range x.Path {
+				for i, k := range step.Keys {
+					found = found || hasNode(step.Part.Keys[i].Type) != hasNode(core.Bare(k).Node().T)
+				}
+			}
+		}
+	})
+	return found
+}
+
 // looks reports whether a machine knows its number or those of others.
 func looks(m *model.Machine) bool {
 	return m.Sender != nil || slices.ContainsFunc(m.Params, func(v *model.Var) bool { return v.Self })
 }
 
-// arguments are the values of an instance's parameters; nil if one faults, which New reports.
+// arguments are the values of an instance's parameters but its own number; nil if one faults, which New
+// reports.
 func (u *uses) arguments(inst *model.Instance) (args [][]int64) {
-	for _, e := range inst.Args {
+	for i, e := range inst.Args {
+		if inst.Role.Params[i].Self {
+			continue
+		}
 		d := make([]int64, e.Type().Slots())
 		if u.eval.Into(core.Of(e), d, nil, nil) != nil {
 			return nil
@@ -146,29 +240,22 @@ func (u *uses) arguments(inst *model.Instance) (args [][]int64) {
 	return args
 }
 
-// numbered names a variable or field of m that holds the number of an instance.
-func numbered(m *model.Machine) string {
-	for _, v := range slices.Concat(m.Params, m.Vars) {
-		if hasNode(v.Type) {
-			return v.Name
-		}
-	}
-	for _, ev := range m.Events {
-		for _, f := range ev.Fields {
-			if hasNode(f.Type) {
-				return ev.Name
-			}
-		}
-	}
-	for _, p := range m.Parts {
-		if v := numbered(p.Machine); v != "" {
-			return v
-		}
-	}
-	return ""
+// numbered reports whether a variable or field of m holds the number of an instance, or one selects
+// something.
+func numbered(m *model.Machine) bool {
+	of := func(f *model.Field) bool { return hasNode(f.Type) }
+	return slices.ContainsFunc(slices.Concat(m.Params, m.Vars), func(v *model.Var) bool { return hasNode(v.Type) }) ||
+		slices.ContainsFunc(m.Events, func(ev *model.Event) bool { return slices.ContainsFunc(ev.Fields, of) }) ||
+		slices.ContainsFunc(m.Timers, func(t *model.Timer) bool { return slices.ContainsFunc(t.Keys, of) }) ||
+		slices.ContainsFunc(m.Parts, func(p *model.Part) bool {
+			return slices.ContainsFunc(p.Keys, of) || numbered(p.Machine)
+		})
 }
 
 func hasNode(t *model.Type) bool {
+	if t == nil {
+		return false
+	}
 	found := false
 	leaves(t, func(t *model.Type) { found = found || t.Kind == model.KindNode })
 	return found
@@ -176,7 +263,14 @@ func hasNode(t *model.Type) bool {
 
 // statement is a claim as text in a normal form, with two instances exchanged.
 func statement(c *model.Claim, a, b *model.Instance) string {
-	text := normal(core.Of(c.When), a, b) + " : " + normal(core.Of(c.Expr), a, b) + " :"
+	holds := normal(core.Of(c.Expr), a, b)
+	if all, ok := core.Of(c.Expr).(*core.If); ok && c.Kind == model.Always && all.Form == core.FormAnd {
+		// whichever of them fails or is false first, the claim is violated
+		list := (&exchange{a: a, b: b}).operands(all, core.FormAnd)
+		slices.Sort(list)
+		holds = "all of " + strings.Join(list, ", ")
+	}
+	text := normal(core.Of(c.When), a, b) + " : " + holds + " :"
 	var list []string
 	for _, e := range c.Exprs {
 		list = append(list, normal(core.Of(e), a, b))
@@ -210,6 +304,18 @@ func (x *exchange) instance(i *model.Instance) string {
 	return i.Name
 }
 
+// number is the number of an instance, or of the one in whose place it is.
+func (x *exchange) number(n int64) int64 {
+	switch {
+	case x.a == nil:
+	case n == int64(x.a.Index):
+		return int64(x.b.Index)
+	case n == int64(x.b.Index):
+		return int64(x.a.Index)
+	}
+	return n
+}
+
 func (x *exchange) text(e core.Expr) string {
 	if e == nil {
 		return ""
@@ -221,6 +327,9 @@ func (x *exchange) text(e core.Expr) string {
 	var list []string
 	if form, ok := sorted(e); ok {
 		list = x.operands(e, form)
+		slices.Sort(list)
+	} else if isSum(e) {
+		list = x.summands(e)
 		slices.Sort(list)
 	} else {
 		core.Operands(e, func(y core.Expr) { list = append(list, x.text(y)) })
@@ -241,6 +350,21 @@ func sorted(e core.Expr) (core.Form, bool) {
 	return i.Form, true
 }
 
+// isSum reports whether e is a sum whose order does not matter, as that of a count over instances.
+func isSum(e core.Expr) bool {
+	op, ok := e.(*core.Apply)
+	return ok && op.Op == core.Add && !op.CanFail
+}
+
+// summands lists those of nested sums.
+func (x *exchange) summands(e core.Expr) []string {
+	if !isSum(e) {
+		return []string{x.text(e)}
+	}
+	op := e.(*core.Apply)
+	return append(x.summands(op.Args[0]), x.summands(op.Args[1])...)
+}
+
 // operands lists those of nested operations of one form.
 func (x *exchange) operands(e core.Expr, form core.Form) []string {
 	i, ok := e.(*core.If)
@@ -257,6 +381,9 @@ func (x *exchange) operands(e core.Expr, form core.Form) []string {
 func (x *exchange) itself(e core.Expr) string {
 	switch e := e.(type) {
 	case *core.Const:
+		if e.T.Kind == model.KindNode && !e.IsText {
+			return "instance " + fmt.Sprint(x.number(e.Value))
+		}
 		return fmt.Sprintf("%d%q%v", e.Value, e.Text, e.IsText)
 	case *core.Local:
 		return fmt.Sprint("local ", slices.Index(x.bound, e.Local))

@@ -130,7 +130,7 @@ func (u *uses) shuffles() (out []Shuffle, names, refused []string) {
 		names = append(names, name)
 		for _, a := range slices.Clone(all) {
 			for _, b := range more {
-				all = append(all, Shuffle{a.Name + b.Name, firstNonNil(b.Procs, a.Procs),
+				all = append(all, Shuffle{a.Name + b.Name, firstNonNil(b.Procs, a.Procs), a.Tried || b.Tried,
 					append(slices.Clone(a.indices), b.indices...)})
 			}
 		}
@@ -176,7 +176,10 @@ func firstNonNil(a, b []int) []int {
 type Shuffle struct {
 	Name string
 	// Procs says where each instance goes; nil if all stay.
-	Procs   []int
+	Procs []int
+	// Tried: machines know the numbers of instances, so that the search has to see for each step that
+	// it is the same with the instances exchanged.
+	Tried   bool
 	indices []permuted
 }
 

@@ -50,6 +50,10 @@ type Shuffle struct {
 	// message of channel ch; nil: it stays as it is.
 	Local func(proc int, v []byte) []byte
 	Msg   func(ch int, msg []byte) []byte
+	// Try: the engine does not believe that machines behave the same, but sees for each step that it
+	// takes whether the renamed machine has the renamed step. If one has not, it searches again without
+	// the shuffles to be tried, and Result.Refused says why.
+	Try bool
 }
 
 // Moves reports whether a machine changes place.
@@ -85,3 +89,18 @@ const (
 	ReduceLocal
 	ReducePartialOrder
 )
+
+// Believed is the symmetry without the shuffles to be tried; nil if nothing is left.
+func (y *Symmetry) Believed() *Symmetry {
+	less := *y
+	less.Shuffles = nil
+	for _, f := range y.Shuffles {
+		if !f.Try {
+			less.Shuffles = append(less.Shuffles, f)
+		}
+	}
+	if len(less.Domains) == 0 && len(less.Shuffles) == 0 {
+		return nil
+	}
+	return &less
+}

@@ -79,6 +79,9 @@ func (s *Search) fetch(missed [][]uint64) bool {
 	if e.Ample != nil && e.Ample.Broken != "" {
 		s.Halt("a promise about channels was not kept: " + e.Ample.Broken)
 	}
+	if e.Canon != nil && e.Canon.Broken != "" {
+		s.Halt("no symmetry: " + e.Canon.Broken)
+	}
 	for _, w := range s.Workers {
 		w.Counts = e.Room(w.Counts)
 	}

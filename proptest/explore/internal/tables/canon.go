@@ -33,6 +33,8 @@ type canon struct {
 	// (message, order) to the renamed message plus 1.
 	values   [][]occurrences
 	messages []store.PairTable
+	// Broken says which step is no other one renamed; empty: none is known. See try.go.
+	Broken string
 }
 
 // occurrences are the values that occur, by domain; nil: not yet asked.

@@ -22,6 +22,7 @@ func (e *Engine) localRun(p int, a uint32) uint32 {
 		m.final[a] = m.Proc.Final(v)
 		m.holds[a] = e.Sys.Held != nil && len(e.Sys.Held(p, v)) > 0
 		m.Runs[a] = e.collect(p, a, -1, func(emit func(api.Step)) { m.Proc.Local(v, emit) })
+		e.Canon.tryLocal(p, v)
 	}
 	return m.Runs[a]
 }
@@ -37,6 +38,7 @@ func (e *Engine) recvRun(ch int, a, msg uint32) uint32 {
 			m.Proc.Receive([]byte(m.Locals.Vals[a]), ch, []byte(c.msgs.Vals[msg]), emit)
 		})
 		c.Recv.Set(a, msg, run)
+		e.Canon.tryReceive(ch, []byte(m.Locals.Vals[a]), []byte(c.msgs.Vals[msg]))
 	}
 	return run
 }
