@@ -196,6 +196,14 @@ func tells(e core.Expr) bool {
 			}
 		case *core.If:
 			found = found || x.Form == core.FormIf && hasNode(x.Then.Node().T) != hasNode(x.Else.Node().T)
+		case *core.Make:
+			for i, y := range x.Elems {
+				place := t.Elem
+				if t.Kind == model.KindRecord {
+					place = t.Fields[i].Type
+				}
+				found = found || hasNode(place) != hasNode(y.Node().T)
+			}
 		case *core.Fold:
 			over := x.Values
 			if x.Over != nil {
