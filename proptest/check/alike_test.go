@@ -86,7 +86,8 @@ checks:
       one: {always: "%s", why: to have a claim}
       two: {sometimes: "%s", why: to have another}
 `, pick("lose", "wait"), branches(), branches(), pick("0", "all", "0"), pick("far", "near", "over"),
-		pick("n == sender", "last == n", "last == none"), pick("ignore", "{set: {last: n}, goto: near}", "{goto: over}"),
+		pick("n == sender", "last == n", "last == none"),
+		pick("ignore", "{set: {last: n}, goto: near}", "{goto: over}"),
 		n, come, faults, pick("1", "2"),
 		pick("all(x in c: x.far => s.tab[x] == 0)", "all(x in c: x in s.seen => x.near || x.far)",
 			"all(x in c: s.who == x => x.last != x)", "count(x in c: x.last == x) < 2"),
@@ -153,7 +154,7 @@ checks:
 `
 	for claim, alike := range map[string]bool{
 		"all(x in c: x in s.seen => x.far)": true, "count(x in c: s.who == x) < 2": true,
-		"count(p in instance: p in s.seen) < 3": true, "s.who == none || s.who != 0": true,
+		"count(p in instance: p in s.seen) < 3": true, "s.who == none || some(x in c: s.who == x)": true,
 		"all(p in instance: p in s.seen => p < 2)": false, "s.at < 1 || all(p in instance: p != s.at)": false,
 		"s.who == none || s.who == first(p in instance: p in s.seen)": false, "s.who != 2": false,
 		"all(p in instance: p in s.seen => p + 1 < 3)": false,

@@ -59,7 +59,8 @@ func (k *canon) compare(f *trying, p int, one, other func(func(api.Step))) {
 	got := renamedSteps(other, func(*api.Step) {})
 	for i, s := range want {
 		if i >= len(got) || got[i].text != s.text {
-			k.untrue(f, "one of them has "+k.e.Sys.Labels[s.label].Name+" where the other has not, or does something else there")
+			k.untrue(f, "one of them has "+k.e.Sys.Labels[s.label].Name+
+				" where the other has not, or does something else there")
 			return
 		}
 	}
