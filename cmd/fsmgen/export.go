@@ -187,8 +187,7 @@ func exportMermaid(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 	var names []string
 	for _, r := range p.Roles {
 		if r.Name == o.role || o.role == "" && len(p.Roles) == 1 {
-			return []byte(graph.Mermaid(r, graph.Options{Subtitle: p.Doc,
-				Channels: graph.ChannelsOf(p), Checks: graph.ChecksOf(p, r)})), nil
+			return []byte(graph.Mermaid(r, graph.Options{Protocol: p})), nil
 		}
 		names = append(names, r.Name)
 	}

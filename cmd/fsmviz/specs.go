@@ -10,7 +10,6 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/picture"
 	"github.com/parley-go/parley/gen/files"
-	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/run"
 )
@@ -46,9 +45,8 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 			return usage("%s: %v", file, err)
 		}
 		g := o.graphOptions()
-		g.Subtitle, g.Channels = p.Doc, graph.ChannelsOf(p)
+		g.Protocol = p
 		for _, m := range machines {
-			g.Checks = graph.ChecksOf(p, m)
 			d := drawing{name: pictureName(file, m, p), ending: picture.Ending(format)}
 			d.data, err = picture.Render(ctx, m, format, g)
 			if errors.Is(err, picture.ErrNoDot) {

@@ -4,18 +4,22 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 )
 
-// build makes boxes, edges and notes of a machine.
+// build makes boxes, edges and notes of a machine, and of the monitors beside it.
 func build(m *model.Machine, o Options) *diagram {
 	o = o.withDefaults(m)
+	if o.Detail != Everything {
+		o.long = new([]string)
+	}
 	f := fold(m, o)
 	d := &diagram{name: m.Name, doc: oneLine(m.Doc), initial: -1}
-	if d.doc == "" {
-		d.doc = oneLine(o.Subtitle)
+	if d.doc == "" && o.Protocol != nil {
+		d.doc = oneLine(o.Protocol.Doc)
 	}
 	if m.Protocol != "" && m.Protocol != m.Name {
 		d.name = m.Protocol + "." + m.Name
@@ -26,6 +30,31 @@ func build(m *model.Machine, o Options) *diagram {
 	if m.Initial != nil {
 		d.initial = m.Initial.Index
 	}
+	d.machine(m, f, o)
+	d.fromNotes(m, f.common, o)
+	for _, g := range f.common {
+		d.notes = append(d.notes, commonNote(m, g, o))
+	}
+	if n, ok := partsNote(m); ok {
+		d.notes = append(d.notes, n)
+	}
+	watched := d.monitors(m, o)
+	if o.Protocol != nil {
+		d.notes = append(d.notes, protocolNotes(o.Protocol, m, o)...)
+	}
+	if o.long != nil && len(*o.long) > 0 {
+		d.notes = append(d.notes, longNote(*o.long, o))
+	}
+	if !o.NoLegend {
+		d.legend = legend(append(watched, m))
+		d.watched = len(watched) > 0
+		d.hint = d.hints()
+	}
+	return d
+}
+
+// machine adds the states and frames of a machine, and the edges between them.
+func (d *diagram) machine(m *model.Machine, f folded, o Options) {
 	byState := map[*model.State][]*model.Handler{}
 	for _, h := range f.rest {
 		s := h.Branches[0].From
@@ -34,47 +63,26 @@ func build(m *model.Machine, o Options) *diagram {
 		}
 		byState[s] = append(byState[s], h)
 	}
+	frames := len(d.frames)
 	for _, s := range m.States {
 		b := stateBox(s, byState[s], o)
 		b.in = d.frame(s.In)
 		d.boxes = append(d.boxes, b)
-		d.edges = append(d.edges, d.stateEdges(s.Index, own(byState[s], s), o)...)
+		d.edges = append(d.edges, d.stateEdges(d.base+s.Index, own(byState[s], s), o)...)
 	}
-	for _, fr := range d.frames {
+	for _, fr := range d.frames[frames:] {
 		d.inside(m, fr, o)
 	}
-	d.fromNotes(m, f.common, o)
-	for _, g := range f.common {
-		d.notes = append(d.notes, commonNote(m, g, o))
-	}
-	if n, ok := partsNote(m); ok {
-		d.notes = append(d.notes, n)
-	}
-	channels := note{head: "channels"}
-	for _, ch := range o.Channels {
-		channels.rows = append(channels.rows, namesLines(ch.Name+":", ch.Messages, o)...)
-	}
-	if len(channels.rows) > 0 {
-		d.notes = append(d.notes, channels)
-	}
-	if checks := checksNote(o); len(checks.rows) > 0 {
-		d.notes = append(d.notes, checks)
-	}
-	if !o.NoLegend {
-		d.legend = legend(m)
-		d.hint = d.hints()
-	}
-	return d
 }
 
 // frame returns the frame of a composite state, which it adds if it is the first to ask.
 func (d *diagram) frame(c *model.Composite) *frame {
 	if c == nil {
-		return nil
+		return d.outer
 	}
 	outer := d.frame(c.In)
 	for _, f := range d.frames {
-		if f.name == c.Name {
+		if f.of == c {
 			return f
 		}
 	}
@@ -152,7 +160,7 @@ func (d *diagram) inside(m *model.Machine, f *frame, o Options) {
 	}
 	f.rows = append(f.rows, namesLines("ignores", ignored, o)...)
 	f.rows = append(f.rows, namesLines("defers", deferred, o)...)
-	edges := d.stateEdges(f.of.States[0].Index, moving, o)
+	edges := d.stateEdges(d.base+f.of.States[0].Index, moving, o)
 	for i := range edges {
 		edges[i].out = f
 	}
@@ -198,6 +206,39 @@ func (d *diagram) inFrames(in *frame, open func(f *frame), box func(n int, b box
 			shut()
 		}
 	}
+}
+
+// docWidth is the length of a line below the title, docMost how many there are.
+const (
+	docWidth = 100
+	docMost  = 3
+)
+
+// docLines breaks the doc into lines of at most n characters. If there are too many it ends with a sentence.
+func (d *diagram) docLines(n int) []string {
+	lines := func(text string) []string {
+		var list []string
+		line := ""
+		for _, word := range strings.Fields(text) {
+			if line != "" && utf8.RuneCountInString(line+" "+word) > n {
+				list, line = append(list, line), ""
+			}
+			line = strings.TrimSpace(line + " " + word)
+		}
+		if line != "" {
+			list = append(list, line)
+		}
+		return list
+	}
+	text := d.doc
+	for len(lines(text)) > docMost {
+		i := strings.LastIndex(strings.TrimSuffix(text, "."), ". ")
+		if i < 0 {
+			return append(lines(text)[:docMost-1], shorten(lines(text)[docMost-1]+" and more", n-1))
+		}
+		text = text[:i+1]
+	}
+	return lines(text)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -305,7 +346,7 @@ func (d *diagram) stateEdges(from int, branches []*model.Transition, o Options) 
 	}
 	var edges []edge
 	for _, to := range order {
-		e := edge{from: from, to: to.to.Index, in: to.in, tone: eventTone(targets[to][0].Event.Kind)}
+		e := edge{from: from, to: d.base + to.to.Index, in: to.in, tone: eventTone(targets[to][0].Event.Kind)}
 		var tips []string
 		for _, t := range targets[to] {
 			if eventTone(t.Event.Kind) != e.tone {
@@ -375,10 +416,12 @@ func partsNote(m *model.Machine) (note, bool) {
 }
 
 // legend lists the kinds of event that occur.
-func legend(m *model.Machine) []tone {
+func legend(machines []*model.Machine) []tone {
 	var used [tones]bool
-	for _, t := range m.Transitions {
-		used[eventTone(t.Event.Kind)] = true
+	for _, m := range machines {
+		for _, t := range m.Transitions {
+			used[eventTone(t.Event.Kind)] = true
+		}
 	}
 	var list []tone
 	for t := received; t <= linked; t++ {
@@ -387,6 +430,14 @@ func legend(m *model.Machine) []tone {
 		}
 	}
 	return list
+}
+
+// toneName explains a tone in the legend.
+func (d *diagram) toneName(t tone) string {
+	if t == told && d.watched {
+		return "report" // of a part, or one that a monitor hears
+	}
+	return toneNames[t]
 }
 
 // hints explains the words in a picture that are not the author's.

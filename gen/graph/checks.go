@@ -6,23 +6,23 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Meets is what may happen to the instances of a role in some checks, or to those that they talk to.
-type Meets struct {
-	What   string // in words
-	Checks []string
+// meets is what may happen to the instances of a role in some checks, or to those that they talk to.
+type meets struct {
+	what   string // in words
+	checks []string
 }
 
-// ChecksOf says what the checks of a protocol have happen to a role beside what its states say: faults, parties
-// that come and go, somebody hostile in its place or opposite, and monitors.
-func ChecksOf(p *model.Protocol, m *model.Machine) (list []Meets) {
+// checksOf says what the checks of a protocol have happen to a role beside what its states say: faults, parties
+// that come and go, somebody hostile in its place or opposite.
+func checksOf(p *model.Protocol, m *model.Machine) (list []meets) {
 	add := func(what string, c *model.Check) {
-		i := slices.IndexFunc(list, func(x Meets) bool { return x.What == what })
+		i := slices.IndexFunc(list, func(x meets) bool { return x.what == what })
 		if i < 0 {
-			list = append(list, Meets{What: what})
+			list = append(list, meets{what: what})
 			i = len(list) - 1
 		}
-		if !slices.Contains(list[i].Checks, c.Name) {
-			list[i].Checks = append(list[i].Checks, c.Name)
+		if !slices.Contains(list[i].checks, c.Name) {
+			list[i].checks = append(list[i].checks, c.Name)
 		}
 	}
 	for _, c := range p.Checks {
@@ -42,11 +42,6 @@ func ChecksOf(p *model.Protocol, m *model.Machine) (list []Meets) {
 			case i.Comes():
 				add("comes and goes", c)
 			}
-			for _, part := range i.Role.Parts {
-				if part.Monitor {
-					add("watched by "+part.Name, c)
-				}
-			}
 			f := c.Faults
 			if f == nil {
 				continue
@@ -59,11 +54,6 @@ func ChecksOf(p *model.Protocol, m *model.Machine) (list []Meets) {
 				if x.times > 0 {
 					add(x.what, c)
 				}
-			}
-		}
-		for _, w := range c.Monitors {
-			if slices.ContainsFunc(w.Hears, func(h model.Hearing) bool { return plays(c.Instances[h.Instance], m) }) {
-				add("watched by "+w.Inst.Name, c)
 			}
 		}
 	}
@@ -83,10 +73,10 @@ func plays(i *model.Instance, m *model.Machine) bool {
 }
 
 // checksNote lists what checks have happen to a machine.
-func checksNote(o Options) note {
+func checksNote(p *model.Protocol, m *model.Machine, o Options) note {
 	n := note{head: "in checks"}
-	for _, x := range o.Checks {
-		n.rows = append(n.rows, namesLines(x.What+":", x.Checks, o)...)
+	for _, x := range checksOf(p, m) {
+		n.rows = append(n.rows, namesLines(x.what+":", x.checks, o)...)
 	}
 	return n
 }

@@ -39,7 +39,7 @@ func TestNothingIsCrossed(t *testing.T) {
 		}
 		for _, m := range p.Roles {
 			machines++
-			lines += followed(t, file, m)
+			lines += followed(t, file, p, m)
 		}
 	}
 	if machines < len(files)/2 || lines < 5*machines {
@@ -47,11 +47,11 @@ func TestNothingIsCrossed(t *testing.T) {
 	}
 }
 
-func followed(t *testing.T, file string, m *model.Machine) int {
-	d := build(m, Options{})
+func followed(t *testing.T, file string, p *model.Protocol, m *model.Machine) int {
+	d := build(m, Options{Protocol: p})
 	g := layOut(d)
 	for i, e := range g.Edges {
-		if i >= len(d.edges) && !(e.From == 0 && d.initial >= 0) {
+		if i >= len(d.edges)+d.starts() {
 			continue
 		}
 		path := smooth(e.Points)

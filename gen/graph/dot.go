@@ -33,13 +33,19 @@ func DOT(m *model.Machine, o Options) string {
 		"\t\tlabel=<%s>;\n", titleHTML(d))
 	if d.initial >= 0 {
 		w.f("\t\t{ rank=source; start; }\n")
-		w.f("\t\tstart [shape=circle, style=filled, fillcolor=\"#222222\", label=\"\", width=0.14, " +
-			"height=0.14, tooltip=\"start\"];\n")
+		w.f("\t\tstart [%s];\n", startMark)
 	}
 	d.inFrames(nil, func(f *frame) {
-		w.f("\t\tsubgraph cluster_%d {\n\t\tpencolor=\"#8a93a3\"; style=rounded; labelloc=t; "+
-			"labeljust=l; tooltip=%s;\n\t\tlabel=<<B>%s</B>%s>;\n", f.number, quote(f.tip), escape(f.name),
+		style := "rounded"
+		if f.monitor {
+			style = `"rounded,dashed"`
+		}
+		w.f("\t\tsubgraph cluster_%d {\n\t\tpencolor=\"#8a93a3\"; style=%s; labelloc=t; "+
+			"labeljust=l; tooltip=%s;\n\t\tlabel=<<B>%s</B>%s>;\n", f.number, style, quote(f.tip), escape(f.name),
 			br+linesHTML(f.rows))
+		if f.monitor && f.initial >= 0 {
+			w.f("\t\tstart%d [%s];\n\t\tstart%[1]d -> s%[3]d [tooltip=\"start\"];\n", f.number, startMark, f.initial)
+		}
 		if f.history {
 			w.f("\t\th%d [shape=circle, label=\"%s\", fontsize=9, width=0.26, height=0.26, fixedsize=true, "+
 				"tooltip=%s];\n", f.number, historyMark, quote(historyTip(f)))
@@ -74,6 +80,9 @@ func DOT(m *model.Machine, o Options) string {
 	return w.b.String()
 }
 
+// startMark is how the mark looks from which a machine begins.
+const startMark = `shape=circle, style=filled, fillcolor="#222222", label="", width=0.14, height=0.14, tooltip="start"`
+
 // historyMark is UML's sign of deep history.
 const historyMark = "H*"
 
@@ -103,7 +112,7 @@ func (w *dotWriter) footer(d *diagram) string {
 			if i > 0 {
 				b.WriteString(" &#160;&#160; ")
 			}
-			b.WriteString(coloured("● "+toneNames[t], t))
+			b.WriteString(coloured("● "+d.toneName(t), t))
 		}
 		if d.hint != "" {
 			b.WriteString(" &#160;&#160; " + coloured(d.hint, faint))
@@ -129,10 +138,10 @@ func notesHTML(notes []note) string {
 
 func titleHTML(d *diagram) string {
 	s := `<FONT POINT-SIZE="15"><B>` + escape(d.name) + `</B></FONT>`
-	if d.doc != "" {
-		s += `<BR ALIGN="LEFT"/>` + coloured(shorten(d.doc, 110), faint)
+	for _, text := range d.docLines(docWidth) {
+		s += br + coloured(text, faint)
 	}
-	return s + `<BR ALIGN="LEFT"/>`
+	return s + br
 }
 
 // br ends a line and sets it to the left.

@@ -37,36 +37,15 @@ type Options struct {
 	Unfold bool
 	// NoLegend leaves out the explanation of colours.
 	NoLegend bool
-	// Subtitle stands below the title of a machine that has no doc of its own.
-	Subtitle string
-	// Channels are those of a protocol with several, see ChannelsOf; a note tells which messages go over which.
-	Channels []Channel
-	// Checks are what the checks have happen to the role, see ChecksOf; a note tells it.
-	Checks []Meets
+	// Protocol is the one that the machine is a role of; nil: only the machine is drawn. From the protocol come the
+	// line below the title of a machine without a doc of its own, the notes on channels, phases, tagged unions and
+	// checks, and the monitors that watch the role.
+	Protocol *model.Protocol
 	// Width is the number of characters after which a label is broken; 0 means 38.
 	Width int
 	flat  bool // with entry and exit actions where they happen, not at the state that has them
-}
-
-// Channel is one of several channels, with the names of the messages that go over it.
-type Channel struct {
-	Name     string
-	Messages []string
-}
-
-// ChannelsOf lists the channels of a protocol with several; nil if it has one.
-func ChannelsOf(p *model.Protocol) (list []Channel) {
-	if !p.Several() {
-		return nil
-	}
-	for _, ch := range p.Channels() {
-		list = append(list, Channel{Name: ch.Name})
-	}
-	for _, m := range p.Messages {
-		ch := &list[m.Channel]
-		ch.Messages = append(ch.Messages, m.Name)
-	}
-	return list
+	// long are the conditions that stand in a note, since they are too long for a label; nil: they are cut.
+	long *[]string
 }
 
 // Auto shows assignments in machines of at most fewHandlers handlers beside the
@@ -172,6 +151,9 @@ type frame struct {
 	number    int
 	history   bool // an edge resumes it, and leads to its history mark
 	of        *model.Composite
+	// monitor: it is around the states of a monitor, of which initial is the box that it begins in.
+	monitor bool
+	initial int
 }
 
 // edge is all transitions from one state to another.
@@ -199,4 +181,8 @@ type diagram struct {
 	notes     []note
 	legend    []tone // tones that occur, in order
 	hint      string // explains a word
+	watched   bool   // there are monitors
+
+	base  int    // box of the first state of the machine that is being added
+	outer *frame // around all its states; nil but for a monitor
 }

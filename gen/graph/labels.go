@@ -95,7 +95,7 @@ func guardText(t *model.Transition, o Options) string {
 		return ""
 	}
 	if t.When != nil {
-		return "[" + shorten(model.ExprString(t.When), guardWidth(o)) + "]"
+		return "[" + condition(t.When, o) + "]"
 	}
 	if h := t.From.Handlers[t.Event.Index]; h != nil && len(h.Branches) > 1 {
 		return "[else]"
@@ -103,12 +103,24 @@ func guardText(t *model.Transition, o Options) string {
 	return ""
 }
 
-// guardWidth is the length from which guards are cut. Few are: a guard that is cut says something else.
-func guardWidth(o Options) int {
-	if o.Detail == Everything {
-		return 1 << 16
+// longest is the length of conditions beyond which they stand in a note, with a number in their place.
+const longest = 100
+
+// condition is a condition as a label has it: whole, or its number in the note.
+func condition(e model.Expr, o Options) string {
+	text := model.ExprString(e)
+	if o.Detail == Everything || utf8.RuneCountInString(text) <= longest {
+		return text
 	}
-	return 140
+	if o.long == nil {
+		return shorten(text, longest)
+	}
+	i := slices.Index(*o.long, text)
+	if i < 0 {
+		i = len(*o.long)
+		*o.long = append(*o.long, text)
+	}
+	return fmt.Sprintf("condition %d", i+1)
 }
 
 // effects lists what statements do, as far as o shows it.
@@ -207,12 +219,14 @@ func effect(s model.Stmt, o Options) []string {
 	case *model.Run:
 		return []string{"run " + short(model.RunString(s))}
 	case *model.If:
-		return perhaps(s, conditional(s, o), o)
+		return perhaps(s, func(o Options) []string { return conditional(s, o) }, o)
 	case *model.Each:
 		if s.As != nil {
 			return effect(s.As, o)
 		}
-		return perhaps(s, prefixed("for each "+s.Local.Name+": ", effects(s.Body, o)), o)
+		return perhaps(s, func(o Options) []string {
+			return prefixed("for each "+s.Local.Name+": ", effects(s.Body, o))
+		}, o)
 	case *model.Refuse:
 		return []string{"refuse"}
 	}
@@ -242,7 +256,7 @@ func sendText(s *model.Send, o Options) string {
 }
 
 func conditional(s *model.If, o Options) []string {
-	cond := shorten(model.ExprString(s.Cond), guardWidth(o))
+	cond := condition(s.Cond, o)
 	list := prefixed("if "+cond+": ", effects(s.Then, o))
 	head := "else: "
 	if len(list) == 0 {
@@ -255,11 +269,16 @@ func conditional(s *model.If, o Options) []string {
 const maybe = "maybe "
 
 // perhaps is the list, or, of larger machines, what it does without its conditions if these are long.
-func perhaps(s model.Stmt, list []string, o Options) []string {
-	if o.Detail != Effects || utf8.RuneCountInString(strings.Join(list, ", ")) <= 60 || len(list) == 0 {
-		return list
+func perhaps(s model.Stmt, list func(Options) []string, o Options) []string {
+	if o.Detail == Effects {
+		trial := o
+		trial.long = nil // what is left out needs no number
+		short := list(trial)
+		if len(short) > 0 && utf8.RuneCountInString(strings.Join(short, ", ")) > 60 {
+			return []string{maybe + strings.Join(heads([]model.Stmt{s}, nil), ", ")}
+		}
 	}
-	return []string{maybe + strings.Join(heads([]model.Stmt{s}, nil), ", ")}
+	return list(o)
 }
 
 func prefixed(head string, list []string) []string {
@@ -269,7 +288,8 @@ func prefixed(head string, list []string) []string {
 	return list
 }
 
-// shorten cuts text to at most n characters, between words if there are any.
+// shorten cuts text to about n characters, between words if there are any. Brackets and quotes that it opens and
+// does not close any more are closed behind the cut, so that nothing reads as if it ended elsewhere.
 func shorten(text string, n int) string {
 	if utf8.RuneCountInString(text) <= n {
 		return text
@@ -278,7 +298,29 @@ func shorten(text string, n int) string {
 	if i := strings.LastIndexByte(cut, ' '); i > n/2 {
 		cut = cut[:i+1]
 	}
-	return strings.TrimRight(cut, ",{[(") + "…"
+	return cut + "…" + closing(cut)
+}
+
+// closing is what closes the brackets and quotes that a text opens.
+func closing(text string) string {
+	var open []rune
+	for _, r := range text {
+		last := rune(0)
+		if len(open) > 0 {
+			last = open[len(open)-1]
+		}
+		switch {
+		case r == '"' && last == '"', r == last && last != 0:
+			open = open[:len(open)-1]
+		case last == '"': // a text may have brackets of its own
+		case r == '"':
+			open = append(open, '"')
+		case strings.ContainsRune("{[(", r):
+			open = append(open, []rune("}])")[strings.IndexRune("{[(", r)])
+		}
+	}
+	slices.Reverse(open)
+	return string(open)
 }
 
 // lines breaks a label at its joints into lines of about o.Width characters.

@@ -27,16 +27,16 @@ func SVG(m *model.Machine, o Options) string {
 	d := build(m, o)
 	g := layOut(d)
 	top := margin + 24.0
-	if d.doc != "" {
-		top += rowStep + 2
-	}
 	w := &svg{}
 	w.text(margin, margin+12, "start", colours[title], ` font-size="16" font-weight="bold"`, d.name)
 	width := max(g.W, boldWidth(d.name, 16))
+	for _, text := range d.docLines(min(docWidth, max(docWidth/2, int(g.W/6)))) {
+		w.text(margin, top+4, "start", colours[faint], ` font-size="11"`, text)
+		width = max(width, textWidth(text, 11))
+		top += rowStep
+	}
 	if d.doc != "" {
-		doc := shorten(d.doc, 110)
-		w.text(margin, margin+28, "start", colours[faint], ` font-size="11"`, doc)
-		width = max(width, textWidth(doc, 11))
+		top += 4
 	}
 	w.f(`<g transform="translate(%s %s)">`+"\n", num(margin), num(top))
 	for i := range g.Nodes {
@@ -46,7 +46,7 @@ func SVG(m *model.Machine, o Options) string {
 		switch {
 		case i < len(d.edges):
 			drawEdge(w, d.edges[i], e)
-		case e.From == 0 && d.initial >= 0:
+		case i < len(d.edges)+d.starts():
 			drawEdge(w, edge{tip: "start"}, e)
 		}
 	}
@@ -76,8 +76,8 @@ func SVG(m *model.Machine, o Options) string {
 	}
 	x, y = margin, bottom
 	for _, t := range d.legend {
-		w.text(x, y+12, "start", colours[t], ` font-size="11"`, "● "+toneNames[t])
-		x += textWidth("● "+toneNames[t], rowSize) + 14
+		w.text(x, y+12, "start", colours[t], ` font-size="11"`, "● "+d.toneName(t))
+		x += textWidth("● "+d.toneName(t), rowSize) + 14
 	}
 	if d.hint != "" {
 		w.text(x, y+12, "start", colours[faint], ` font-size="11"`, d.hint)
@@ -86,8 +86,23 @@ func SVG(m *model.Machine, o Options) string {
 	return w.document(max(width, x)+2*margin, y+26, d.name)
 }
 
+// starts counts the marks from which machines begin: that of the role, and those of monitors.
+func (d *diagram) starts() int {
+	n := 0
+	if d.initial >= 0 {
+		n++
+	}
+	for _, f := range d.frames {
+		if f.monitor && f.initial >= 0 {
+			n++
+		}
+	}
+	return n
+}
+
 // layOut measures boxes and labels and has them placed. Nodes are the start
-// mark, if there is one, then the boxes; its edge is the last.
+// mark, if there is one, the boxes, the frames, the history marks and the start marks of monitors. Edges are those
+// of the diagram, then those of the start marks.
 func layOut(d *diagram) *layered.Graph {
 	g := &layered.Graph{}
 	if d.initial >= 0 {
@@ -137,6 +152,12 @@ func layOut(d *diagram) *layered.Graph {
 	if d.initial >= 0 {
 		g.Edges = append(g.Edges, layered.Edge{From: 0, To: d.initial + first})
 	}
+	for _, f := range d.frames {
+		if f.monitor && f.initial >= 0 {
+			g.Edges = append(g.Edges, layered.Edge{From: len(g.Nodes), To: f.initial + first})
+			g.Nodes = append(g.Nodes, layered.Node{W: startSize, H: startSize, In: around(f)})
+		}
+	}
 	for _, i := range d.lone() { // an edge that is not drawn keeps them below
 		g.Edges = append(g.Edges, layered.Edge{From: max(d.initial, 0) + first, To: i + first})
 	}
@@ -163,14 +184,14 @@ func rowsWidth(rows []line) float64 {
 func drawNode(w *svg, d *diagram, i int, n layered.Node) {
 	if d.initial >= 0 {
 		if i == 0 {
-			w.f(`<circle cx="%s" cy="%s" r="%s" fill="#222222"/>`+"\n", num(n.X), num(n.Y), num(startSize/2))
+			drawStart(w, n)
 			return
 		}
 		i--
 	}
 	if i -= len(d.boxes); i >= 0 {
-		if i >= len(d.frames) {
-			drawHistory(w, d, i-len(d.frames), n)
+		if i >= len(d.frames) && !drawHistory(w, d, i-len(d.frames), n) {
+			drawStart(w, n)
 		}
 		return
 	}
@@ -209,17 +230,25 @@ func drawFrame(w *svg, d *diagram, g *layered.Graph, i int) {
 	}
 	f := d.frames[i]
 	x, y := n.X-n.W/2, n.Y-n.H/2
+	dashes := ""
+	if f.monitor {
+		dashes = dashed
+	}
 	w.tipped(f.tip, func() {
-		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="10" fill="#8a93a3" fill-opacity="0.06" stroke="#8a93a3"/>`+
-			"\n", num(x), num(y), num(n.W), num(n.H))
+		w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="10" fill="#8a93a3" fill-opacity="0.06" stroke="#8a93a3"%s/>`+
+			"\n", num(x), num(y), num(n.W), num(n.H), dashes)
 		w.f(`<text x="%s" y="%s" font-size="13" font-weight="bold" fill="%s">%s</text>`+"\n", num(x+layered.Pad),
 			num(y+layered.Pad+12), colours[title], escape(f.name))
 		drawRows(w, f.rows, x+layered.Pad, y+layered.Pad+nameStep+rowSize-2)
 	})
 }
 
-// drawHistory draws the n-th history mark.
-func drawHistory(w *svg, d *diagram, n int, at layered.Node) {
+func drawStart(w *svg, n layered.Node) {
+	w.f(`<circle cx="%s" cy="%s" r="%s" fill="#222222"/>`+"\n", num(n.X), num(n.Y), num(startSize/2))
+}
+
+// drawHistory draws the n-th history mark, if there are so many.
+func drawHistory(w *svg, d *diagram, n int, at layered.Node) bool {
 	for _, f := range d.frames {
 		if !f.history {
 			continue
@@ -231,9 +260,10 @@ func drawHistory(w *svg, d *diagram, n int, at layered.Node) {
 				w.f(`<text x="%s" y="%s" text-anchor="middle" font-size="11" fill="%s">%s</text>`+"\n", num(at.X),
 					num(at.Y+4), colours[title], historyMark)
 			})
-			return
+			return true
 		}
 	}
+	return false
 }
 
 // drawRows writes lines of coloured pieces; y is the first base line.

@@ -18,6 +18,9 @@ func Mermaid(m *model.Machine, o Options) string {
 	d.inFrames(nil, func(f *frame) {
 		fmt.Fprintf(&b, "%sstate \"%s\" as c%d {\n", indent, mermaidText(f.name), f.number)
 		indent += "    "
+		if f.monitor && f.initial >= 0 {
+			fmt.Fprintf(&b, "%s[*] --> s%d\n", indent, f.initial)
+		}
 		for _, r := range f.rows {
 			rows = append(rows, fmt.Sprintf("    c%d : %s\n", f.number, mermaidText(strings.TrimLeft(r.text(), " "))))
 		}

@@ -250,8 +250,7 @@ func (m *Machine) Defers() bool {
 
 // Hears reports whether some state of the machine mentions a message that another sends.
 func (m *Machine) Hears(other *Machine) bool {
-	sent := map[string]bool{}
-	other.sends(sent)
+	sent := other.Sends()
 	for _, st := range m.States {
 		for _, h := range st.Handlers {
 			if h != nil && h.Event.Kind == EventMessage && sent[h.Event.Message.Name] {
@@ -260,6 +259,13 @@ func (m *Machine) Hears(other *Machine) bool {
 		}
 	}
 	return false
+}
+
+// Sends is the set of the names of the messages that the machine sends, for its parts as well.
+func (m *Machine) Sends() map[string]bool {
+	sent := map[string]bool{}
+	m.sends(sent)
+	return sent
 }
 
 // sends notes the names of the messages that the machine sends, for its parts as well.

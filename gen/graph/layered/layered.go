@@ -5,8 +5,10 @@
 //
 // The method is the usual one: break cycles, assign layers, order each layer
 // to avoid crossings (barycentres), then place the boxes of each layer by
-// isotonic regression toward their neighbours. What is inside a box is a graph
-// of its own, in which an edge that leads out ends at a port on the border.
+// isotonic regression toward their neighbours, and make long edges as straight as
+// these allow. What is inside a box is a graph of its own, in which an edge that
+// leads out ends at a port on the border. So is each part of the graph that no edge
+// joins to the others; these parts are put beside or below that of the first box.
 //
 // A line passes a layer straight down, in a place that it shares with nothing, and moves to the side only
 // between two layers. So it meets no box but those at its ends, and no label: the label has its place
@@ -105,6 +107,7 @@ type port struct {
 type level struct {
 	g      *Graph
 	around int // node, -1 for the drawing
+	only   map[int]bool
 	v      []vertex
 	links  []link
 	loops  []int // edges from a node to itself
@@ -128,18 +131,22 @@ func Layout(g *Graph) {
 	if len(g.Nodes) == 0 {
 		return
 	}
-	l := newLevel(g, -1, nil)
-	g.W, g.H = l.w, l.h
+	var levels []*level
+	for _, only := range g.components() {
+		levels = append(levels, newLevel(g, -1, only, nil))
+	}
 	pieces := make([][]piece, len(g.Edges))
-	l.finish(0, 0, pieces)
+	for i, at := range g.pack(levels) {
+		levels[i].finish(at.X, at.Y, pieces)
+	}
 	for e := range g.Edges {
 		g.Edges[e].join(pieces[e])
 	}
 }
 
-// newLevel lays out what is inside one node.
-func newLevel(g *Graph, around int, ports []port) *level {
-	l := &level{g: g, around: around, ports: map[int]int{}, gate: map[int]port{}}
+// newLevel lays out what is inside one node; only: of the nodes there, those of the set.
+func newLevel(g *Graph, around int, only map[int]bool, ports []port) *level {
+	l := &level{g: g, around: around, only: only, ports: map[int]int{}, gate: map[int]port{}}
 	l.members(ports)
 	l.breakCycles()
 	l.nest()
@@ -147,6 +154,8 @@ func newLevel(g *Graph, around int, ports []port) *level {
 	l.chain()
 	l.order()
 	l.placeX()
+	l.straighten()
+	l.toCorner()
 	l.placeY()
 	return l
 }
@@ -156,6 +165,9 @@ func (l *level) child(n int) int {
 	for {
 		in := l.g.Nodes[n].In - 1
 		if in == l.around {
+			if l.only != nil && !l.only[n] {
+				return -1
+			}
 			return n
 		}
 		if in < 0 {
@@ -170,7 +182,7 @@ func (l *level) child(n int) int {
 func (l *level) members(ports []port) {
 	vertexOf := map[int]int{}
 	for n, node := range l.g.Nodes {
-		if node.In-1 == l.around {
+		if node.In-1 == l.around && (l.only == nil || l.only[n]) {
 			vertexOf[n] = len(l.v)
 			l.v = append(l.v, vertex{node: n})
 		}
@@ -250,7 +262,7 @@ func (l *level) nest() {
 		ports, full := l.portsOf(i)
 		n := &l.g.Nodes[v.node]
 		if full {
-			v.inner = newLevel(l.g, v.node, ports)
+			v.inner = newLevel(l.g, v.node, nil, ports)
 			n.W, n.H = v.inner.w+2*Pad, v.inner.h+2*Pad
 		}
 		loop, high := 0.0, 0.0

@@ -151,6 +151,10 @@ func (l *level) placeX() {
 			}
 		}
 	}
+}
+
+// toCorner moves everything so that the level begins at 0.
+func (l *level) toCorner() {
 	left := 0.0
 	for i, v := range l.v {
 		if i == 0 || v.kind != head && v.x-v.w/2 < left {
