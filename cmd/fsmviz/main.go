@@ -42,11 +42,12 @@ writes its counterexamples, or a record of a real one:
   fsmviz --seq run.jsonl --steps 1-40 -o run.svg
   fsmviz --seq --merge a.jsonl b.jsonl   what two machines recorded, as one chart
 
-SVG needs no other program; it is laid out by Graphviz if that is installed. PNG
-needs Graphviz. Pointing at anything in an SVG shows its place in the specification.
+No other program is needed; DOT is for those who want Graphviz to lay a machine out.
+Pointing at anything in an SVG shows its place in the specification. Beside a role
+stand the monitors that watch it in checks.
 
-Exit codes: 0 drawn; 1 the specification or the run has errors; 2 wrong flags,
-a file that cannot be read or written, Graphviz missing or failing.`
+Exit codes: 0 drawn; 1 the specification or the run has errors; 2 wrong flags, or a
+file that cannot be read or written.`
 
 func command() *cobra.Command {
 	var o options
@@ -60,12 +61,12 @@ func command() *cobra.Command {
 			if o.seq {
 				return drawRuns(w, args, o)
 			}
-			return drawSpecs(c.Context(), w, args, o)
+			return drawSpecs(w, args, o)
 		},
 	}
 	f := c.Flags()
 	f.StringSliceVar(&o.roles, "role", nil, "draw only this `role` (may be given several times)")
-	f.StringVar(&o.format, "format", "", "dot, svg, png, mermaid; with --seq text, svg, mermaid, json "+
+	f.StringVar(&o.format, "format", "", "dot, svg, png, mermaid; with --seq text, svg, png, mermaid, json "+
 		"(default: by the ending of -o; into a folder svg, else dot or text)")
 	f.StringVarP(&o.out, "out", "o", "", "`file`, or folder with a / at its end, to write to (default: "+
 		"standard output)")

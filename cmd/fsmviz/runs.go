@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/cmd/internal/picture"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/graph"
@@ -46,7 +47,11 @@ func drawRuns(w *writer, names []string, o options) error {
 		if err != nil {
 			return err
 		}
-		return w.write([]drawing{{name: "merged", ending: runEndings[format], data: drawRun(r, format)}})
+		data, err := drawRun(r, format)
+		if err != nil {
+			return usage("%s: %v", strings.Join(names, ", "), err)
+		}
+		return w.write([]drawing{{name: "merged", ending: runEndings[format], data: data}})
 	}
 	var list []drawing
 	for i, file := range names {
@@ -57,9 +62,13 @@ func drawRuns(w *writer, names []string, o options) error {
 		if err := o.checkSteps(file, texts[i], r); err != nil {
 			return err
 		}
+		data, err := drawRun(r, format)
+		if err != nil {
+			return usage("%s: %v", file, err)
+		}
 		base := filepath.Base(file)
 		list = append(list, drawing{name: strings.TrimSuffix(base, filepath.Ext(base)),
-			ending: runEndings[format], data: drawRun(r, format)})
+			ending: runEndings[format], data: data})
 	}
 	return w.write(list)
 }
@@ -113,9 +122,17 @@ func mergeRecords(names []string, texts [][]byte, first, last int) (*run.Run, er
 	return r, nil
 }
 
-var runEndings = map[string]string{"text": ".txt", "svg": ".svg", "mermaid": ".mmd", "json": ".json"}
+var runEndings = map[string]string{"text": ".txt", "svg": ".svg", "png": ".png", "mermaid": ".mmd", "json": ".json"}
 
 func (o options) runFormat(w *writer) (string, error) {
+	format, err := o.chosenFormat(w)
+	if err == nil && format == "png" && w.out == "" {
+		return "", errPNG
+	}
+	return format, err
+}
+
+func (o options) chosenFormat(w *writer) (string, error) {
 	format := o.format
 	if format == "" {
 		format = "text"
@@ -130,11 +147,11 @@ func (o options) runFormat(w *writer) (string, error) {
 			}
 		}
 		if !known {
-			return "", w.noFormat(" for a chart", ".txt .svg .mmd .json")
+			return "", w.noFormat(" for a chart", ".txt .svg .png .mmd .json")
 		}
 	}
 	if runEndings[format] == "" {
-		return "", usage("a chart cannot be drawn as %q; there are text, svg, mermaid, json", format)
+		return "", usage("a chart cannot be drawn as %q; there are text, svg, png, mermaid, json", format)
 	}
 	return format, nil
 }
@@ -202,19 +219,18 @@ func beside(file string) string {
 	return "; this is the run as text; it is drawn from " + chart
 }
 
-func drawRun(r *run.Run, format string) []byte {
+func drawRun(r *run.Run, format string) ([]byte, error) {
 	c := r.Chart()
 	switch format {
 	case "svg":
-		return []byte(graph.ChartSVG(c))
+		return []byte(graph.ChartSVG(c)), nil
+	case "png":
+		return picture.Chart(c)
 	case "mermaid":
-		return []byte(graph.ChartMermaid(c))
+		return []byte(graph.ChartMermaid(c)), nil
 	case "json":
 		data, err := json.MarshalIndent(r, "", "  ")
-		if err != nil { // a run has nothing that JSON lacks
-			panic(err)
-		}
-		return append(data, '\n')
+		return append(data, '\n'), err
 	}
-	return []byte(c.Text())
+	return []byte(c.Text()), nil
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"path/filepath"
 	"slices"
@@ -15,7 +14,7 @@ import (
 )
 
 // drawSpecs draws the machines of each specification.
-func drawSpecs(ctx context.Context, w *writer, files []string, o options) error {
+func drawSpecs(w *writer, files []string, o options) error {
 	format, err := o.specFormat(w)
 	if err != nil {
 		return err
@@ -27,7 +26,6 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 		return usage("--merge goes with --seq")
 	}
 	var list []drawing
-	var noDot error
 	for _, arg := range files {
 		file, err := cli.SpecFile(arg)
 		if err != nil {
@@ -48,28 +46,13 @@ func drawSpecs(ctx context.Context, w *writer, files []string, o options) error 
 		g.Protocol = p
 		for _, m := range machines {
 			d := drawing{name: pictureName(file, m, p), ending: picture.Ending(format)}
-			d.data, err = picture.Render(ctx, m, format, g)
-			if errors.Is(err, picture.ErrNoDot) {
-				noDot = err
-				d.ending = picture.Ending(picture.DOT)
-				d.data, err = picture.Render(ctx, m, picture.DOT, g)
-			}
-			if err != nil {
+			if d.data, err = picture.Render(m, format, g); err != nil {
 				return usage("%s: %v", file, err)
 			}
 			list = append(list, d)
 		}
 	}
-	if noDot != nil && !w.folder() {
-		w.out = strings.TrimSuffix(w.out, filepath.Ext(w.out)) + picture.Ending(picture.DOT)
-	}
-	if err := w.write(list); err != nil {
-		return err
-	}
-	if noDot != nil {
-		return usage("%v; DOT was written instead", noDot)
-	}
-	return nil
+	return w.write(list)
 }
 
 // runIn says which kind of run that --seq draws a file is, "" if none.
@@ -107,7 +90,7 @@ func (o options) specFormat(w *writer) (string, error) {
 		return "", usage("--format %s: there are %s", format, strings.Join(picture.Formats, ", "))
 	}
 	if format == picture.PNG && w.out == "" {
-		return "", usage("PNG is not text: name a file or folder with -o")
+		return "", errPNG
 	}
 	return format, nil
 }

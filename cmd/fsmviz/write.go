@@ -62,7 +62,7 @@ func (w *writer) write(list []drawing) error {
 
 func (w *writer) writeStdout(list []drawing) error {
 	if list[0].ending == ".png" {
-		return usage("PNG is not text: name a file or folder with -o")
+		return errPNG
 	}
 	for _, d := range list {
 		if _, err := w.stdout.Write(d.data); err != nil {
@@ -85,6 +85,9 @@ func (w *writer) writeFolder(list []drawing) error {
 	}
 	return nil
 }
+
+// errPNG refuses to write PNG to standard output.
+var errPNG = usage("PNG is not text: name a file or folder with -o")
 
 // usage is an error of flags, arguments or files.
 func usage(format string, args ...any) error {

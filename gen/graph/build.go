@@ -38,7 +38,7 @@ func build(m *model.Machine, o Options) *diagram {
 	if n, ok := partsNote(m); ok {
 		d.notes = append(d.notes, n)
 	}
-	watched := d.monitors(m, o)
+	watched := d.monitors(m, &o)
 	if o.Protocol != nil {
 		d.notes = append(d.notes, protocolNotes(o.Protocol, m, o)...)
 	}
@@ -46,7 +46,7 @@ func build(m *model.Machine, o Options) *diagram {
 		d.notes = append(d.notes, longNote(*o.long, o))
 	}
 	if !o.NoLegend {
-		d.legend = legend(append(watched, m))
+		d.legend = legend(append(watched, m), o)
 		d.watched = len(watched) > 0
 		d.hint = d.hints()
 	}
@@ -61,6 +61,9 @@ func (d *diagram) machine(m *model.Machine, f folded, o Options) {
 		if m.External && h.Mode == model.Ignore && h.Span == s.Span {
 			continue // the state does not mention it
 		}
+		if d.outer != nil && !says(h) {
+			continue // what a monitor does not mention is nothing to it
+		}
 		byState[s] = append(byState[s], h)
 	}
 	frames := len(d.frames)
@@ -73,6 +76,11 @@ func (d *diagram) machine(m *model.Machine, f folded, o Options) {
 	for _, fr := range d.frames[frames:] {
 		d.inside(m, fr, o)
 	}
+}
+
+// says reports whether a handler does anything.
+func says(h *model.Handler) bool {
+	return slices.ContainsFunc(h.Branches, func(t *model.Transition) bool { return t.To != nil || len(t.Body) > 0 })
 }
 
 // frame returns the frame of a composite state, which it adds if it is the first to ask.
@@ -216,7 +224,7 @@ const (
 
 // docLines breaks the doc into lines of at most n characters. If there are too many it ends with a sentence.
 func (d *diagram) docLines(n int) []string {
-	lines := func(text string) []string {
+	lines := func(text string, n int) []string {
 		var list []string
 		line := ""
 		for _, word := range strings.Fields(text) {
@@ -231,14 +239,18 @@ func (d *diagram) docLines(n int) []string {
 		return list
 	}
 	text := d.doc
-	for len(lines(text)) > docMost {
+	for len(lines(text, n)) > docMost {
 		i := strings.LastIndex(strings.TrimSuffix(text, "."), ". ")
 		if i < 0 {
-			return append(lines(text)[:docMost-1], shorten(lines(text)[docMost-1]+" and more", n-1))
+			return append(lines(text, n)[:docMost-1], shorten(lines(text, n)[docMost-1]+" and more", n-1))
 		}
 		text = text[:i+1]
 	}
-	return lines(text)
+	whole := len(lines(text, n))
+	for n > 20 && len(lines(text, n-1)) == whole { // about equally long
+		n--
+	}
+	return lines(text, n)
 }
 
 func oneLine(s string) string { return strings.Join(strings.Fields(s), " ") }
@@ -266,7 +278,8 @@ func stateBox(s *model.State, handlers []*model.Handler, o Options) box {
 			for _, t := range h.Branches {
 				begins := t.Event.Kind == model.EventStart && t.To == nil &&
 					len(effects(t.Body, Options{Detail: Assignments})) == 0 // only actions
-				if (t.To == nil || t.To == s) && t.By == nil && !begins {
+				silent := o.reports != nil && t.To == nil && len(t.Body) == 0 // of a monitor
+				if (t.To == nil || t.To == s) && t.By == nil && !begins && !silent {
 					inside = append(inside, t)
 				}
 			}
@@ -346,10 +359,10 @@ func (d *diagram) stateEdges(from int, branches []*model.Transition, o Options) 
 	}
 	var edges []edge
 	for _, to := range order {
-		e := edge{from: from, to: d.base + to.to.Index, in: to.in, tone: eventTone(targets[to][0].Event.Kind)}
+		e := edge{from: from, to: d.base + to.to.Index, in: to.in, tone: o.toneOf(targets[to][0].Event)}
 		var tips []string
 		for _, t := range targets[to] {
-			if eventTone(t.Event.Kind) != e.tone {
+			if o.toneOf(t.Event) != e.tone {
 				e.tone = plain
 			}
 			tips = append(tips, tip(t))
@@ -416,11 +429,11 @@ func partsNote(m *model.Machine) (note, bool) {
 }
 
 // legend lists the kinds of event that occur.
-func legend(machines []*model.Machine) []tone {
+func legend(machines []*model.Machine, o Options) []tone {
 	var used [tones]bool
 	for _, m := range machines {
 		for _, t := range m.Transitions {
-			used[eventTone(t.Event.Kind)] = true
+			used[o.toneOf(t.Event)] = true
 		}
 	}
 	var list []tone

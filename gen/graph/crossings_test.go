@@ -30,7 +30,7 @@ func TestNothingIsCrossed(t *testing.T) {
 		}
 		files = append(files, found...)
 	}
-	machines, lines := 0, 0
+	machines, lines, moves := 0, 0, 0
 	for _, file := range files {
 		p, list := compile.Load(file, compile.Options{})
 		if p == nil {
@@ -39,15 +39,23 @@ func TestNothingIsCrossed(t *testing.T) {
 		}
 		for _, m := range p.Roles {
 			machines++
-			lines += followed(t, file, p, m)
+			l, n := followed(t, file, p, m)
+			lines, moves = lines+l, moves+n
 		}
 	}
 	if machines < len(files)/2 || lines < 5*machines {
 		t.Errorf("only %d machines with %d lines", machines, lines)
 	}
+	// Between its first and its last stretch a line goes straight down, or moves to the side where it must.
+	t.Logf("%d machines, %d lines that move %d times", machines, lines, moves)
+	if 10*moves > 7*lines {
+		t.Errorf("%d lines move to the side %d times: they are crooked", lines, moves)
+	}
 }
 
-func followed(t *testing.T, file string, p *model.Protocol, m *model.Machine) int {
+// followed follows the lines of one machine, and returns how many there are and how often they move to the side
+// on their way.
+func followed(t *testing.T, file string, p *model.Protocol, m *model.Machine) (lines, moves int) {
 	d := build(m, Options{Protocol: p})
 	g := layOut(d)
 	for i, e := range g.Edges {
@@ -59,6 +67,11 @@ func followed(t *testing.T, file string, p *model.Protocol, m *model.Machine) in
 			path = loop(e.Points)
 		}
 		places := walk(path)
+		for k := 2; k+1 < len(e.Points) && e.From != e.To; k++ {
+			if e.Points[k].X != e.Points[k-1].X {
+				moves++
+			}
+		}
 		for n, node := range g.Nodes {
 			if node.HeadH > 0 && crosses(places, node.X-node.W/2+layered.Pad+node.HeadW/2,
 				node.Y-node.H/2+layered.Pad+node.HeadH/2, node.HeadW, node.HeadH) {
@@ -78,7 +91,7 @@ func followed(t *testing.T, file string, p *model.Protocol, m *model.Machine) in
 			}
 		}
 	}
-	return len(g.Edges)
+	return len(g.Edges), moves
 }
 
 // around reports whether n is other, or other is inside it.

@@ -46,6 +46,16 @@ type Options struct {
 	flat  bool // with entry and exit actions where they happen, not at the state that has them
 	// long are the conditions that stand in a note, since they are too long for a label; nil: they are cut.
 	long *[]string
+	// reports are the events of a monitor that are reports of those whom it watches.
+	reports map[*model.Event]bool
+}
+
+// toneOf is the tone of an event.
+func (o Options) toneOf(e *model.Event) tone {
+	if o.reports[e] {
+		return told
+	}
+	return eventTone(e.Kind)
 }
 
 // Auto shows assignments in machines of at most fewHandlers handlers beside the

@@ -38,7 +38,7 @@ func labels(branches []*model.Transition, o Options, targets bool) []label {
 			}
 		}
 		l.tips = []string{tip(t)}
-		key := fmt.Sprintf("%d|%s|%q|%s|%v", eventTone(t.Event.Kind), l.when, l.effects, l.target, l.again)
+		key := fmt.Sprintf("%d|%s|%q|%s|%v", o.toneOf(t.Event), l.when, l.effects, l.target, l.again)
 		if i, ok := index[key]; ok {
 			if prev := &list[i]; prev.events[len(prev.events)-1] != t.Event {
 				prev.events = append(prev.events, t.Event)
@@ -153,12 +153,16 @@ const written = 3
 
 // routine lists what a call of a routine does.
 func routine(call *model.RoutineCall, body []model.Stmt, o Options) []string {
-	var list []string
-	for _, s := range body {
-		list = append(list, effect(s, o)...)
-	}
-	if len(list) <= written || call.Action {
+	all := func(o Options) (list []string) {
+		for _, s := range body {
+			list = append(list, effect(s, o)...)
+		}
 		return list
+	}
+	trial := o
+	trial.long = nil // what is left out needs no number
+	if call.Action || len(all(trial)) <= written {
+		return all(o)
 	}
 	text := "do " + call.Name
 	if heads := heads(body, nil); len(heads) > 0 {
@@ -256,13 +260,17 @@ func sendText(s *model.Send, o Options) string {
 }
 
 func conditional(s *model.If, o Options) []string {
+	then, otherwise := effects(s.Then, o), effects(s.Else, o)
+	if len(then) == 0 && len(otherwise) == 0 {
+		return nil
+	}
 	cond := condition(s.Cond, o)
-	list := prefixed("if "+cond+": ", effects(s.Then, o))
+	list := prefixed("if "+cond+": ", then)
 	head := "else: "
 	if len(list) == 0 {
 		head = "unless " + cond + ": "
 	}
-	return append(list, prefixed(head, effects(s.Else, o))...)
+	return append(list, prefixed(head, otherwise)...)
 }
 
 // maybe stands before what is done under conditions that are too long to be read in a picture.
@@ -331,7 +339,7 @@ func (l label) lines(o Options) []line {
 		if i+1 < len(l.events) {
 			text += ","
 		}
-		w.add(text, eventTone(e.Kind))
+		w.add(text, o.toneOf(e))
 	}
 	if l.when != "" {
 		w.add(l.when, guard)

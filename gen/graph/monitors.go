@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ type watcher struct {
 	machine   *model.Machine
 	text      string // all that it says, to tell it from others of its name
 	checks    []string
+	reports   map[*model.Event]bool // its events that are reports; the others are commands
 }
 
 // watchersOf lists the monitors that watch instances of a role, each once however many checks have it.
@@ -40,24 +42,34 @@ func watchersOf(p *model.Protocol, m *model.Machine) (list []*watcher) {
 				continue
 			}
 			for _, part := range i.Role.Parts {
-				if part.Monitor {
-					add(watcher{name: part.Name, doc: part.Doc, of: []string{"each " + m.Name}, machine: part.Machine}, c)
+				if !part.Monitor {
+					continue
 				}
+				reports := map[*model.Event]bool{}
+				for _, e := range part.Machine.Events {
+					reports[e] = !slices.ContainsFunc(i.Role.Commands, func(x *model.Event) bool {
+						return x.Name == e.Name
+					})
+				}
+				add(watcher{name: part.Name, doc: part.Doc, of: []string{"each " + m.Name}, machine: part.Machine,
+					reports: reports}, c)
 			}
 		}
 		for _, w := range c.Monitors {
 			var of []string
-			ours := false
+			ours, reports := false, map[*model.Event]bool{}
 			for _, h := range w.Hears {
 				i := c.Instances[h.Instance]
 				ours = ours || plays(i, m)
+				reports[h.Event] = h.Report != nil
 				group, _, _ := strings.Cut(i.Name, "[")
 				if !slices.Contains(of, group) {
 					of = append(of, group)
 				}
 			}
 			if ours {
-				add(watcher{name: w.Inst.Name, doc: w.Inst.Role.Doc, of: of, machine: w.Inst.Role}, c)
+				add(watcher{name: w.Inst.Name, doc: w.Inst.Role.Doc, of: of, machine: w.Inst.Role,
+					reports: reports}, c)
 			}
 		}
 	}
@@ -79,10 +91,13 @@ func machineText(m *model.Machine) string {
 }
 
 // monitors adds the monitors that watch a role, each as a machine in a frame of its own, and returns their machines.
-func (d *diagram) monitors(m *model.Machine, o Options) (machines []*model.Machine) {
-	if o.Protocol == nil {
+// The options get to know which events of these are reports.
+func (d *diagram) monitors(m *model.Machine, of *Options) (machines []*model.Machine) {
+	if of.Protocol == nil {
 		return nil
 	}
+	of.reports = map[*model.Event]bool{}
+	o := *of
 	o.Unfold = true // what they say stands in their frame
 	o.Detail = max(o.Detail, Assignments)
 	for _, w := range watchersOf(o.Protocol, m) {
@@ -93,11 +108,10 @@ func (d *diagram) monitors(m *model.Machine, o Options) (machines []*model.Machi
 		f := &frame{name: "monitor " + w.name, monitor: true, initial: -1, number: len(d.frames),
 			tip: strings.TrimSuffix("monitor "+w.name+": "+doc, ": ") + place(w.machine.Span)}
 		f.rows = append(namesLines("watches", w.of, o), namesLines("in", checkNames(w.checks), o)...)
-		if doc != "" {
-			wrap := wrapper{width: o.Width + o.Width/2}
-			wrap.add(doc, faint)
-			f.rows = append(f.rows, wrap.done()...)
+		for _, text := range (&diagram{doc: doc}).docLines(o.Width + o.Width/2) {
+			f.rows = append(f.rows, line{pieces: []piece{{text, faint}}})
 		}
+		maps.Copy(o.reports, w.reports)
 		d.frames = append(d.frames, f)
 		d.base, d.outer = len(d.boxes), f
 		if w.machine.Initial != nil {

@@ -104,6 +104,11 @@ func unionsNote(p *model.Protocol, m *model.Machine, o Options) note {
 		return n
 	}
 	sent := m.Sends()
+	type union struct {
+		at   []string
+		rows []line
+	}
+	var list []*union // those that are alike stand there once
 	for _, msg := range p.Messages {
 		if !sent[msg.Name] && !slices.ContainsFunc(m.Transitions, func(t *model.Transition) bool {
 			return t.Event.Message == msg && t.Mode != model.Ignore
@@ -111,12 +116,28 @@ func unionsNote(p *model.Protocol, m *model.Machine, o Options) note {
 			continue
 		}
 		cases(msg.Layout, msg.Name, func(at string, c *model.WireCase) {
-			n.rows = append(n.rows, line{pieces: []piece{{at + " by " + c.Tag.Name, received}},
-				tip: msg.Name + place(msg.Span)})
-			for _, b := range c.Branches {
-				n.rows = append(n.rows, caseLines(c.Tag.Type, b, o)...)
+			var rows []line
+			for i := range c.Branches {
+				rows = append(rows, caseLines(c.Tag, &c.Branches[i], o)...)
 			}
+			for _, u := range list {
+				if slices.EqualFunc(u.rows, rows, func(a, b line) bool { return a.text() == b.text() }) {
+					u.at = append(u.at, at)
+					return
+				}
+			}
+			list = append(list, &union{[]string{at}, rows})
 		})
+	}
+	for _, u := range list {
+		w := wrapper{width: 2 * o.Width}
+		for i, at := range u.at {
+			if i+1 < len(u.at) {
+				at += ","
+			}
+			w.add(at, received)
+		}
+		n.rows = append(append(n.rows, w.done()...), u.rows...)
 	}
 	return n
 }
@@ -125,13 +146,16 @@ func unionsNote(p *model.Protocol, m *model.Machine, o Options) note {
 const manyValues = 8
 
 // caseLines is one branch of a union: the values of its tag, and its fields.
-func caseLines(tag *model.Type, b model.WireBranch, o Options) []line {
-	var values []string
-	for _, v := range b.Values {
-		values = append(values, tagText(tag, v))
-	}
-	if b.Else || len(values) == 0 || len(values) > manyValues {
-		values = []string{"else"}
+func caseLines(tag *model.Field, b *model.WireBranch, o Options) []line {
+	head := "else"
+	if !b.Else && len(b.Values) > 0 && len(b.Values) <= manyValues {
+		head = tag.Name
+		for i, v := range b.Values {
+			if i > 0 {
+				head += ","
+			}
+			head += " " + tagText(tag.Type, v)
+		}
 	}
 	var fields []string
 	for _, f := range b.Fields {
@@ -142,7 +166,7 @@ func caseLines(tag *model.Type, b model.WireBranch, o Options) []line {
 		text = strings.Join(fields, ", ")
 	}
 	w := wrapper{width: 2 * o.Width}
-	w.add(indent+strings.Join(values, ", ")+":", plain)
+	w.add(indent+head+":", plain)
 	w.add(text, faint)
 	return w.done()
 }

@@ -102,6 +102,8 @@ func textWidth(s string, size float64) float64 {
 			w += 0.32
 		case strings.ContainsRune("ftr()[]{}/ -\"", r):
 			w += 0.40
+		case strings.ContainsRune("=<>+~#&", r):
+			w += 0.82
 		case strings.ContainsRune("mwMW@%→←↻…", r):
 			w += 0.95
 		case r >= 'A' && r <= 'Z':

@@ -27,7 +27,7 @@ func (t *tour) draw() error {
 			return diags
 		}
 		for _, m := range p.Roles {
-			svg, err := picture.Render(t.ctx, m, picture.SVG, graph.Options{Protocol: p})
+			svg, err := picture.Render(m, picture.SVG, graph.Options{Protocol: p})
 			if err != nil {
 				return err
 			}

@@ -129,3 +129,23 @@ func TestAChainIsDrawnDownwardInAStraightLine(t *testing.T) {
 		t.Error("the edge that closes the cycle must run upward, from its sender to its receiver")
 	}
 }
+
+// TestPartsAreApart: what no edge joins is laid out for itself, beside the first part or below it, and has its
+// own top.
+func TestPartsAreApart(t *testing.T) {
+	for _, wide := range []float64{200, 1200} {
+		g := &Graph{Nodes: []Node{{W: wide, H: 30}, {W: wide, H: 30}, {W: 60, H: 300}, box(), box()},
+			Edges: []Edge{{From: 0, To: 1}, {From: 2, To: 3}}}
+		Layout(g)
+		for _, n := range []int{2, 4} {
+			beside := g.Nodes[n].X-g.Nodes[n].W/2 > g.Nodes[0].X+wide/2
+			below := g.Nodes[n].Y-g.Nodes[n].H/2 > g.Nodes[1].Y+15
+			if beside != (wide < 1000) || below != (wide > 1000) {
+				t.Errorf("%v wide: box %d is at %+v, the first part at %+v", wide, n, g.Nodes[n], g.Nodes[:2])
+			}
+		}
+		if g.Nodes[0].Y != 15 {
+			t.Errorf("the first box is at %v, although a tall one is beside it", g.Nodes[0].Y)
+		}
+	}
+}
