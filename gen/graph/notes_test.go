@@ -85,8 +85,8 @@ func TestMonitorsAreMachines(t *testing.T) {
 		t.Errorf("the states of the monitor are %s", got)
 	}
 	e := d.edges[len(d.edges)-1]
-	if d.boxes[e.from].name != "right" || d.boxes[e.to].name != "stale" || e.lines[0].text() != "c.has [data != last]" ||
-		e.tone != told {
+	if d.boxes[e.from].name != "right" || d.boxes[e.to].name != "stale" ||
+		e.lines[0].text() != "c.has [data != last]" || e.tone != told {
 		t.Errorf("the edge of the monitor: %+v", e)
 	}
 	if d.boxes[f.initial].name != "right" {

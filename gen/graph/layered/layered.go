@@ -1,6 +1,5 @@
 // Package layered places the boxes and edges of a directed graph in horizontal
-// layers, so that diagrams can be drawn where Graphviz is not installed. Boxes
-// may have others inside them. It knows sizes and positions only: no text, no
+// layers. Boxes may have others inside them. It knows sizes and positions only: no text, no
 // colours, no protocols. Start from [Graph] and [Layout].
 //
 // The method is the usual one: break cycles, assign layers, order each layer
