@@ -39,7 +39,7 @@ const MaxArguments = 1 << 16
 // alternatives returns what an instance can do: start, its commands, its timers, and then the messages
 // that arrive.
 func (sys *system) alternatives(in *instance) []alternative {
-	var out []alternative
+	out := sys.comings(in)
 	for _, ev := range in.model.Role.Events {
 		switch ev.Kind {
 		case model.EventStart:
@@ -47,7 +47,7 @@ func (sys *system) alternatives(in *instance) []alternative {
 				s := newStep(sys.layout, in, 0, false)
 				s.emit(&assign{in.started, yes})
 				s.deliver(root(in), ev, nil)
-				out = append(out, alternative{note: "start", guard: not(read(in.started)),
+				out = append(out, alternative{note: "start", guard: and(in.there(), not(read(in.started))),
 					body: tidy(s.b.list, false)})
 			}
 		case model.EventCommand:
@@ -63,6 +63,37 @@ func (sys *system) alternatives(in *instance) []alternative {
 		}
 	}
 	return out
+}
+
+// comings returns that somebody comes to an instance, and that who has ended goes. Then all is as it was
+// at the beginning, but for how many have come.
+func (sys *system) comings(in *instance) []alternative {
+	if in.down == nil {
+		return nil
+	}
+	more, _ := arith("+", read(in.comes), yes)
+	come := alternative{note: "somebody comes",
+		guard: and(read(in.down), compare("<", read(in.comes), number(in.comes.hi))),
+		body:  []stmt{&assign{in.down, no}, &assign{in.comes, more}}}
+	gone := alternative{note: "who has ended goes", guard: and(in.begun(), in.ended()),
+		body: []stmt{&assign{in.down, yes}}}
+	if gone.guard.is(0) {
+		return []alternative{come}
+	}
+	for _, v := range in.slots {
+		if v != nil {
+			gone.body = append(gone.body, &assign{v, number(v.init)})
+		}
+	}
+	for _, r := range sys.c.Rules {
+		if v := in.given[r]; v != nil {
+			gone.body = append(gone.body, &assign{v, no})
+		}
+	}
+	if in.started != nil {
+		gone.body = append(gone.body, &assign{in.started, no})
+	}
+	return []alternative{come, gone}
 }
 
 func (sys *system) ruleFor(in *instance, ev *model.Event) *model.EnvRule {
@@ -190,7 +221,7 @@ func (sys *system) expiry(in *instance, way []*machine, ev *model.Event, i int) 
 }
 
 // arrivals returns what can happen to the oldest message of a channel.
-func (sys *system) arrivals(in *instance, ch *channel) []alternative {
+func (sys *system) arrivals(in *instance, ch *channel) (all []alternative) {
 	a := alternative{note: "a message from " + sys.insts[ch.from].model.Name, take: ch,
 		guard: and(waiting(ch), in.begun())}
 	for i, m := range sys.p.Messages {
@@ -204,6 +235,14 @@ func (sys *system) arrivals(in *instance, ch *channel) []alternative {
 		a.byMessage = append(a.byMessage, reception{i, sys.receive(in, ch, i, ev, yes)})
 	}
 	out := sys.cut(in, a)
+	if in.down != nil {
+		dropped := alternative{note: a.note + ", where nobody is", take: ch, lost: true,
+			guard: and(waiting(ch), read(in.down))}
+		for _, r := range a.byMessage {
+			dropped.byMessage = append(dropped.byMessage, reception{msg: r.msg})
+		}
+		defer func() { all = append(all, dropped) }()
+	}
 	if ch.spec.Duplicates {
 		for _, b := range slices.Clone(out) {
 			b.note, b.keep = b.note+", which arrives again", true

@@ -113,7 +113,7 @@ func (sc *scope) read(e *core.Read) (v []*term, ok *term) {
 		}
 		return one(armed), and(and(fine, ok), some)
 	case core.ReadDown: // without faults nobody crashes
-		return one(no), yes
+		return one(not(sc.l.insts[e.Inst.Index].there())), yes
 	}
 	return sc.at(&e.Place, e.Var.Offset, e.Slots)
 }

@@ -39,14 +39,36 @@ type instance struct {
 	init    []int64
 	started *variable                    // nil: start does nothing
 	given   map[*model.EnvRule]*variable // how often a bounded command was given
+	// Where parties come and go: whether nobody is there, and how many have come. nil where somebody is
+	// there all the time.
+	down, comes *variable
+}
+
+// there returns the condition that somebody is at an instance.
+func (in *instance) there() *term {
+	if in.down == nil {
+		return yes
+	}
+	return not(read(in.down))
 }
 
 // begun returns the condition that an instance has begun.
 func (in *instance) begun() *term {
 	if in.started == nil {
-		return yes
+		return in.there()
 	}
-	return read(in.started)
+	return and(in.there(), read(in.started))
+}
+
+// ended returns the condition that an instance is in a final state.
+func (in *instance) ended() *term {
+	is := no
+	for _, st := range in.model.Role.States {
+		if st.Final {
+			is = or(is, compare("==", read(in.slots[0]), number(int64(st.Index))))
+		}
+	}
+	return is
 }
 
 func newLayout(p *model.Protocol, c *model.Check) (*layout, error) {
@@ -128,9 +150,9 @@ func (l *layout) refuseWhole() {
 		refuse("no instances")
 	case c.Faults != nil:
 		refuse("%s (leave them out of a copy of the check for Spin; `fsmgen check` looks at them)", faultWords(c))
-	case c.HasComers():
-		refuse("parties that come and go (`fsmgen check` looks at them; for Spin, leave `come` out of a copy of the " +
-			"check, and all are there from the beginning)")
+	case comesLinked(c):
+		refuse("parties that come and go over links that others notice, in `up` or `lost` (`fsmgen check` looks at " +
+			"them; for Spin, leave `come` out of a copy of the check, and all are there from the beginning)")
 	case c.HasHostile():
 		refuse("hostile instances, which send any message at any moment (`fsmgen check` looks at them; for Spin, " +
 			"leave `hostile` out of a copy of the check, and all keep to their roles)")
@@ -159,6 +181,18 @@ func (l *layout) refuseWhole() {
 	case len(l.p.Messages) > 250:
 		refuse("more than 250 messages")
 	}
+}
+
+// comesLinked reports whether somebody notices who comes and goes but by messages.
+func comesLinked(c *model.Check) bool {
+	for i, a := range c.Instances {
+		for _, b := range c.Instances[i+1:] {
+			if (a.Comes() || b.Comes()) && c.Links(a, b) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // ruledPart returns the name of a timer that the environment has a rule for and that belongs to a part of
@@ -203,6 +237,11 @@ func (l *layout) create(in *instance) error {
 	if !l.startsSilently(in) {
 		in.started = &variable{name: l.names.take(in.name + "_started"), hi: 1,
 			doc: "whether it has begun"}
+	}
+	if in.model.Comes() {
+		in.down = &variable{name: l.names.take(in.name + "_down"), hi: 1, init: 1, doc: "whether nobody is there"}
+		in.comes = &variable{name: l.names.take(in.name + "_comes"), hi: int64(in.model.Come),
+			doc: "how many have come"}
 	}
 	for _, r := range l.c.Rules {
 		if r.Times > 0 && slices.Contains(role.Events, r.Command) {

@@ -19,13 +19,7 @@ func (sys *system) assertions() []assertion {
 	var out []assertion
 	final, empty := yes, yes
 	for _, in := range sys.insts {
-		is := no
-		for _, st := range in.model.Role.States {
-			if st.Final {
-				is = or(is, compare("==", read(in.slots[0]), number(int64(st.Index))))
-			}
-		}
-		final = and(final, is)
+		final = and(final, or(not(in.there()), in.ended()))
 	}
 	for _, row := range sys.chans {
 		for _, ch := range row {
@@ -57,8 +51,11 @@ func (sys *system) deadlock(final *term) assertion {
 	v, ok := sc.eval(core.Of(sys.c.Quiet))
 	rest := or(final, and(ok, asBool(v[0])))
 	for _, in := range sys.insts {
-		rest = or(rest, not(in.begun()))
+		rest = or(rest, and(in.there(), not(in.begun())))
 		rest = or(rest, sys.running(in, in.model.Role, 0))
+		if in.down != nil {
+			rest = or(rest, and(in.begun(), in.ended()))
+		}
 		for k := range sys.insts {
 			for _, ch := range sys.between(k, in.index) {
 				if k != in.index && len(ch.sent) > 0 {

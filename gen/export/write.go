@@ -155,6 +155,10 @@ func (w *writer) instance(in *instance) {
 	if in.started != nil {
 		w.variable("", in.started)
 	}
+	if in.down != nil {
+		w.variable("", in.down)
+		w.variable("", in.comes)
+	}
 	for _, v := range in.slots {
 		if v != nil {
 			w.variable("", v)

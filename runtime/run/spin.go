@@ -13,7 +13,7 @@ var trailLine = regexp.MustCompile(`^\s*(\d+):\s+proc\s+(\d+) \([^)]*\) \S+:(\d+
 
 // The forms of the note with which an exported model begins what is one step.
 var (
-	noteMessage = regexp.MustCompile(`^a message from (.+?)(, which arrives again| is lost)?(: \w+)?( in \w+)?$`)
+	noteMessage = regexp.MustCompile(`^a message from (.+?)(, which arrives again| is lost|, where nobody is)?(: \w+)?( in \w+)?$`)
 	noteTimer   = regexp.MustCompile(`^(\S+) expires`)
 	noteCommand = regexp.MustCompile(`^(\w+) (.+?)(, [^,]*:\d+)?$`)
 )
@@ -58,11 +58,16 @@ func (r *Run) noted(who int, note string) (Step, error) {
 	if m := noteMessage.FindStringSubmatch(note); m != nil {
 		var err error
 		s.From, err = r.named(m[1], false)
-		s.Kind = map[string]Kind{"": Message, ", which arrives again": Copy, " is lost": Lost}[m[2]]
+		s.Kind = map[string]Kind{"": Message, ", which arrives again": Copy, " is lost": Lost,
+			", where nobody is": Drop}[m[2]]
 		return s, err
 	}
 	if m := noteTimer.FindStringSubmatch(note); m != nil {
 		s.Kind, s.Event = Timer, m[1]
+		return s, nil
+	}
+	if kind := (map[string]Kind{"somebody comes": Come, "who has ended goes": Go})[note]; kind != "" {
+		s.Kind = kind
 		return s, nil
 	}
 	if note == "start" {
