@@ -56,7 +56,9 @@ func TestSpinComers(t *testing.T) {
 			if fails++; spin.failed == "" {
 				t.Fatalf("Spin finds nothing, ours %v\n%s", bad, text)
 			}
-			sameTrail(t, p, filepath.Dir(pan), string(model), spin.failed)
+			if spin.failed != "nfull" && spin.failed != "something" { // a scenario has no step that sends into a full channel
+				sameTrail(t, p, filepath.Dir(pan), string(model), spin.failed)
+			}
 			continue
 		}
 		if holds++; spin.failed != "" || spin.states != r.Configurations {
