@@ -17,7 +17,7 @@ import (
 func TestSpinComers(t *testing.T) {
 	needSpin(t)
 	runs, holds, fails := race.Draws(3, 25), 0, 0
-	texts := []string{strings.Replace(coming, "COME", "{a: 2, b: 1}", 1)}
+	texts := []string{strings.Replace(coming, "COME", "{a: 2, b: 1}\n    environment: {greet: {times: 1}}", 1)}
 	for seed := uint64(0); len(texts) < 40*runs; seed++ {
 		text := knowingSpec(rand.New(rand.NewPCG(seed, 31)))
 		text = strings.Replace(text, "full: lose", "full: fault", int(seed)%2)
@@ -56,7 +56,8 @@ func TestSpinComers(t *testing.T) {
 			if fails++; spin.failed == "" {
 				t.Fatalf("Spin finds nothing, ours %v\n%s", bad, text)
 			}
-			if spin.failed != "nfull" && spin.failed != "something" { // a scenario has no step that sends into a full channel
+			// a scenario has no step that sends into a full channel
+			if spin.failed != "nfull" && spin.failed != "something" {
 				sameTrail(t, p, filepath.Dir(pan), string(model), spin.failed)
 			}
 			continue

@@ -114,8 +114,8 @@ func Beyond(c *model.Check) string {
 	case c.Faults != nil:
 		return "proofs are not made for a check with faults"
 	case c.HasComers():
-		return "proofs are not made for a check in which parties come and go: how many come is a bound of the check, and a " +
-			"proof is about what no bound limits"
+		return "proofs are not made for a check in which parties come and go: how many come is a bound of the " +
+			"check, and a proof is about what no bound limits"
 	case len(c.Monitors) > 0:
 		return "proofs are not made for a check with a monitor of several instances"
 	case c.Time != nil:
