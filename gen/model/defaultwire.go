@@ -25,7 +25,7 @@ func WithDefaultWire(p *Protocol) *Protocol {
 	for i, m := range p.Messages {
 		d := *m
 		d.ID = int64(i)
-		d.Layout = nil
+		d.Layout, d.Head = nil, nil
 		size := c.Wire.HeaderLen
 		for _, f := range m.Fields {
 			item := defaultItem(f)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/proptest/campaign"
@@ -200,6 +201,32 @@ checks:
     quiet: "true"
     claims: {short: {always: a.times < 4}}
 `
+
+// TestFramed: steps are compared in the format of the specification, unless a value of the check has no frame in it:
+// "a" stands for addresses of four bytes.
+func TestFramed(t *testing.T) {
+	for spec, own := range map[string]bool{"library/tftp": true, "library/socks5": false, "confirm": false} {
+		c := load(t, "../../../specs/"+spec+"/spec.yaml")
+		p := framed(c.Models[0])
+		if (p.Wire != nil) != own {
+			t.Errorf("%s: the format is its own: %t", spec, p.Wire != nil)
+		}
+		strs := &interp.Strings{}
+		strs.InternDomains(p)
+		p = model.WithDefaultWire(p)
+		for _, m := range p.Messages {
+			values, err := interp.Domains(&model.Event{Name: m.Name, Fields: m.Fields}, 100_000)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, slots := range values {
+				if _, err := interp.AppendFrame(p, strs, nil, m, slots); err.Problem != 0 {
+					t.Fatalf("%s: %s", spec, err.Error())
+				}
+			}
+		}
+	}
+}
 
 // TestBuild builds the machines of a user's own specification in the user's module, in which nothing is
 // left behind.

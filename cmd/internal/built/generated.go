@@ -94,8 +94,9 @@ func (m *Machines) build(ctx context.Context, at Module, dir string, models []*m
 		if _, is := m.first[c.Name]; is {
 			continue
 		}
-		m.first[c.Name], m.from[c.Name] = s.machines, model.WithDefaultWire(models[i])
-		if err := s.check(models[i], c); err != nil {
+		p := model.WithDefaultWire(framed(models[i]))
+		m.first[c.Name], m.from[c.Name] = s.machines, p
+		if err := s.check(p, c); err != nil {
 			return fmt.Errorf("check %s: %w", c.Name, err)
 		}
 	}
@@ -124,6 +125,32 @@ func (m *Machines) build(ctx context.Context, at Module, dir string, models []*m
 			"github.com/parley-go/parley:\n%s", at.Path, at.Root, bytes.TrimSpace(out))
 	}
 	return nil
+}
+
+// mostFrames is how many values of a message are tried for [framed].
+const mostFrames = 10_000
+
+// framed returns a protocol in which each message of a check has a frame: p, or p without its wire format. The few
+// values that stand for all in a check may have none in it: a text of a domain has one letter or none, where a frame
+// has sixteen bytes. The default format has a frame for each value.
+func framed(p *model.Protocol) *model.Protocol {
+	if p.Wire == nil {
+		return p
+	}
+	strs := &interp.Strings{}
+	strs.InternDomains(p)
+	for _, m := range p.Messages {
+		values, err := interp.Domains(&model.Event{Name: m.Name, Fields: m.Fields}, mostFrames)
+		if err != nil || slices.ContainsFunc(values, func(slots []int64) bool {
+			_, err := interp.AppendFrame(p, strs, nil, m, slots)
+			return err.Problem != 0
+		}) {
+			c := *p
+			c.Wire = nil
+			return &c
+		}
+	}
+	return p
 }
 
 // source is the source of a program.
