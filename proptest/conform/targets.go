@@ -16,6 +16,7 @@ import (
 	"github.com/parley-go/parley/machines/registration"
 	"github.com/parley-go/parley/machines/reset"
 	"github.com/parley-go/parley/machines/setup"
+	"github.com/parley-go/parley/machines/slotserver"
 	"github.com/parley-go/parley/machines/snapshot"
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/machines/update"
@@ -80,6 +81,15 @@ var Targets = []Target{
 	{"specs/masterserver/spec.yaml", "stranger", masterserver.NewStrangerRunner,
 		adapt[masterserver.Stranger, masterserver.StrangerEvent], masterserver.DecodeMessage,
 		masterserver.AppendMessage, masterserver.FrameSize},
+	{"specs/slotserver/spec.yaml", "server", slotserver.NewServerRunner,
+		adapt[slotserver.Server, slotserver.ServerEvent], slotserver.DecodeMessage,
+		slotserver.AppendMessage, slotserver.FrameSize},
+	{"specs/slotserver/spec.yaml", "client", slotserver.NewClientRunner,
+		adapt[slotserver.Client, slotserver.ClientEvent], slotserver.DecodeMessage,
+		slotserver.AppendMessage, slotserver.FrameSize},
+	{"specs/slotserver/spec.yaml", "other", slotserver.NewOtherRunner,
+		adapt[slotserver.Other, slotserver.OtherEvent], slotserver.DecodeMessage,
+		slotserver.AppendMessage, slotserver.FrameSize},
 	{"specs/connection/spec.yaml", "client", connection.NewClientRunner,
 		adapt[connection.Client, connection.ClientEvent], connection.DecodeMessage, connection.AppendMessage,
 		connection.FrameSize},
