@@ -18,8 +18,14 @@ const MaxArguments = system.MaxArguments
 // New builds the system of a check. p must have been compiled for this check (its consts and domains
 // applied). It fails if a command has too many arguments or an environment
 // rule cannot be turned into channel lengths.
-func New(p *model.Protocol, c *model.Check) (*System, error) {
-	m, err := system.New(p, c)
+func New(p *model.Protocol, c *model.Check) (*System, error) { return Between(p, c, nil) }
+
+// Crossing says what a message is to who receives it, where not all keep to the same specification.
+type Crossing = system.Crossing
+
+// Between is New for instances between which messages may change their meaning; see [system.Between].
+func Between(p *model.Protocol, c *model.Check, x Crossing) (*System, error) {
+	m, err := system.Between(p, c, x)
 	if err != nil {
 		return nil, err
 	}

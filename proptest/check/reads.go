@@ -76,7 +76,7 @@ func (s *System) look(c explore.Configuration) *interp.Eval {
 		}
 		for _, h := range held {
 			if s.Parts.LooksAt(nil, l, s.Channel(h.From, h.to, s.classOf([]byte(h.Message)))) &&
-				(l.Message == nil || l.Message.Index == codec.MessageIndex([]byte(h.Message))) {
+				codec.Counts(s.Protocol, l.Message, false, []byte(h.Message)) {
 				n++
 			}
 		}

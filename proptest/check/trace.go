@@ -385,10 +385,11 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			continue
 		}
 		for _, k := range to {
-			msg := codec.PackMessage(e.Message, e.Slots)
-			ch := s.Channel(p.Inst.Index, k, e.Message.Channel)
-			path := t.path(p.Inst.Index, e.Message.Channel)
-			sent := run.Sent{To: k, Text: s.MessageText(msg), Channel: s.channelName(e.Message.Channel)}
+			m, slots := s.Crosses(p.Inst.Index, k, e)
+			msg := codec.PackMessage(m, slots)
+			ch := s.Channel(p.Inst.Index, k, m.Channel)
+			path := t.path(p.Inst.Index, m.Channel)
+			sent := run.Sent{To: k, Text: s.MessageText(msg), Channel: s.channelName(m.Channel)}
 			lost := func(why string) { step.Effects = append(step.Effects, run.LostAtOnce(why)) }
 			switch {
 			case x.Fault != nil || found(&room, ch, string(msg)):

@@ -87,5 +87,5 @@ func Counts(p *model.Protocol, message *model.Message, news bool, msg []byte) bo
 	if _, is := NewsOf(p, msg); is {
 		return news
 	}
-	return message == nil || message.Index == MessageIndex(msg)
+	return message == nil || message.Name == p.Messages[MessageIndex(msg)].Name
 }

@@ -238,7 +238,7 @@ func (h *heldCount) count(p *model.Protocol, held []world.Held[string]) int64 {
 	n := int64(0)
 	for _, x := range held {
 		at := codec.MessageIndex([]byte(x.Message))
-		if x.From == h.from && (h.message == nil || h.message.Index == at) &&
+		if x.From == h.from && (h.message == nil || h.message.Name == p.Messages[at].Name) &&
 			(h.of.Over == "" || h.of.Class == p.Messages[at].Channel) {
 			n++
 		}

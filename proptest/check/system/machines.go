@@ -35,7 +35,8 @@ type Machines struct {
 	Check    *model.Check
 	hostile  *stage.Hostile
 	// Frames are those of the messages that are sent.
-	Frames *stage.Frames
+	Frames   *stage.Frames
+	crossing Crossing // nil: a message is the same to all
 	// System is for explore.Run, with Options.Checks = Checks.
 	System *explore.System
 	Checks explore.Checks
@@ -83,6 +84,7 @@ type Claim struct {
 // conditions.
 type Process struct {
 	sys      *Machines
+	frames   *stage.Frames
 	Inst     *model.Instance
 	Role     *model.Machine
 	Machine  *interp.Machine

@@ -18,13 +18,20 @@ import (
 // New builds the system of a check. p must have been compiled for this check (its consts and domains
 // applied). It fails if a command has too many arguments or an environment
 // rule cannot be turned into channel lengths.
-func New(p *model.Protocol, c *model.Check) (*Machines, error) {
-	s := &Machines{Protocol: p, Check: c, Texts: &interp.Strings{},
+func New(p *model.Protocol, c *model.Check) (*Machines, error) { return Between(p, c, nil) }
+
+// Between is New where a message may be another one to who receives it than to who sends it; see [Crossing].
+// p.Messages are then all that somebody receives, each with its place there as its Index.
+func Between(p *model.Protocol, c *model.Check, x Crossing) (*Machines, error) {
+	s := &Machines{Protocol: p, Check: c, Texts: &interp.Strings{}, crossing: x,
 		labels: map[string]uint32{}, Checks: explore.DefaultChecks}
 	if len(c.Instances) == 0 {
 		return nil, fmt.Errorf("%s: check %s has no instances", c.Span, c.Name)
 	}
 	s.Texts.InternDomains(s.Protocol)
+	if x != nil {
+		x.Begin(s.Texts)
+	}
 	s.Frames = stage.NewFrames(p, s.Texts)
 	s.hostile = stage.NewHostile(p, c, s.Texts)
 	s.System = &explore.System{Name: p.Name + " " + c.Name}
@@ -101,7 +108,10 @@ func (s *Machines) channels() {
 func (s *Machines) process(inst *model.Instance, lower func(*model.Machine) *core.Machine) (*Process, error) {
 	role := inst.Role
 	code := lower(role)
-	p := &Process{sys: s, Inst: inst, Role: role, Machine: interp.Run(code, s.Texts)}
+	p := &Process{sys: s, Inst: inst, Role: role, Machine: interp.Run(code, s.Texts), frames: s.Frames}
+	if s.crossing != nil {
+		p.frames = s.crossing.Frames(inst.Index)
+	}
 	args, err := s.arguments(inst)
 	if err != nil {
 		return nil, err

@@ -284,13 +284,16 @@ func (p *Process) effect(e *interp.Effect, out *world.Outcome[interp.Value, stri
 		}
 		f := world.Effect[string]{Kind: e.Kind}
 		if e.Kind == fsm.Send {
-			if why = p.sys.Frames.Refuses(e.Message, e.Slots); why != "" && p.last.bare == "" {
+			if why = p.frames.Refuses(e.Message, e.Slots); why != "" && p.last.bare == "" {
 				text := interp.AppendMessage(nil, p.sys.Texts, e.Message, e.Slots)
 				p.last.bare = stage.NoFrame(string(text), why, e)
 			}
-			f.Message, f.Class = string(codec.PackMessage(e.Message, e.Slots)), e.Message.Channel
 		}
 		for _, f.To = range to {
+			if e.Kind == fsm.Send {
+				m, slots := p.sys.Crosses(p.Inst.Index, f.To, e)
+				f.Message, f.Class = string(codec.PackMessage(m, slots)), m.Channel
+			}
 			out.Effects = append(out.Effects, f)
 		}
 	case fsm.StartTimer, fsm.StopTimer:
