@@ -389,7 +389,7 @@ func (t *telling) replay(p *system.Process, before interp.Value, ev interp.Event
 			msg := codec.PackMessage(m, slots)
 			ch := s.Channel(p.Inst.Index, k, m.Channel)
 			path := t.path(p.Inst.Index, m.Channel)
-			sent := run.Sent{To: k, Text: s.MessageText(msg), Channel: s.channelName(m.Channel)}
+			sent := run.Sent{To: k, Text: s.SentText(e, m, slots), Channel: s.channelName(m.Channel)}
 			lost := func(why string) { step.Effects = append(step.Effects, run.LostAtOnce(why)) }
 			switch {
 			case x.Fault != nil || found(&room, ch, string(msg)):

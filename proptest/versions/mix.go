@@ -10,10 +10,10 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/check/system"
 )
 
-// unreadable follows the name of a message that its receiver cannot read.
-const unreadable = " (unreadable)"
+const unreadable = system.Unreadable
 
 // mix is a check in which some instances are of the old version, and the others of the new one. It implements
 // [check.Crossing].

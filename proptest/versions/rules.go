@@ -46,7 +46,7 @@ var remedies = map[Rule]string{
 	MessageSender:  "let the old direction go on, or give the other direction a message of its own",
 	MessageChannel: "keep the channel, and give a message on another channel a new name and number",
 	FieldAdded: "put it into a message of its own, or make it `optional` at the end of the frame " +
-		"(`if: left` has it only where bytes are left)",
+		"(`if FIELD: …` reads frames without it)",
 	FieldRemoved:   "keep its bytes as padding (`pad`)",
 	FieldMoved:     "keep the order of the bytes; the order of `fields` does not matter to them",
 	FieldType:      "keep the type, and put the new one into a new field or message",
@@ -57,7 +57,8 @@ var remedies = map[Rule]string{
 	FieldEncoding:  "keep the bytes, and give another form a message of its own",
 	LayoutChanged:  "keep the bytes that stand between the fields",
 	HeaderChanged:  "a header cannot change between versions that meet: tell them apart by port, or by a first frame",
-	FrameChecksum:  "a checksum cannot change between versions that meet: tell them apart by port, or by a first frame",
+	FrameChecksum: "a checksum cannot change between versions that meet: tell them apart by port, or by a first " +
+		"frame",
 	FrameLength:    "a length cannot change between versions that meet: tell them apart by port, or by a first frame",
 	FrameLimit:     "send no frame longer than the old limit until no old program is left",
 	Framing:        "framing cannot change between versions that meet: tell them apart by port, or by a first frame",

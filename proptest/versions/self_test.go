@@ -26,6 +26,9 @@ func TestMixedWithItself(t *testing.T) {
 	}
 	mixes := 0
 	for _, path := range append(specs, library...) {
+		if strings.Contains(path, "startup") && filepath.Base(path) != "spec.yaml" {
+			continue // many variants of one
+		}
 		t.Run(strings.TrimPrefix(filepath.ToSlash(path), "../../specs/"), func(t *testing.T) {
 			src := Source{Path: path}
 			base, err := src.load("")
@@ -54,7 +57,7 @@ func TestMixedWithItself(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, version := range list[:min(2, len(list))] {
+				for _, version := range list[:1] {
 					a, _ := src.load(ch.Name)
 					b, _ := src.load(ch.Name)
 					x, err := newMix(a, b, ch.Name, version)
@@ -80,7 +83,7 @@ func TestMixedWithItself(t *testing.T) {
 			}
 		})
 	}
-	if mixes < 100 {
+	if mixes < 150 {
 		t.Errorf("%d mixes were tried", mixes)
 	}
 	t.Logf("%d mixes", mixes)

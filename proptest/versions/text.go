@@ -108,7 +108,8 @@ func (p *Pair) text(b *strings.Builder) {
 	case Works:
 		fmt.Fprintf(b, "✓ check %s, %s: they work together (%s)\n", p.Check, p.Who, size)
 	case Parts:
-		fmt.Fprintf(b, "✓ check %s, %s: they refuse each other cleanly (%s)\n    %s\n", p.Check, p.Who, size, p.Refusal)
+		fmt.Fprintf(b, "✓ check %s, %s: they refuse each other cleanly (%s)\n", p.Check, p.Who, size)
+		fmt.Fprintf(b, "    %s\n", p.Refusal)
 	case CutOff:
 		fmt.Fprintf(b, "? check %s, %s: nothing was found in %s; %s\n", p.Check, p.Who, size, p.Ended)
 	case Breaks:

@@ -378,7 +378,7 @@ func (c *comparison) parting(ctx context.Context, x *mix, p *Pair, rep *check.Re
 			key := report.LineKey(t)
 			ends := t.To != nil && t.To.Final || closes(t.Body)
 			if t.Event.Kind == model.EventMessage && rep.Taken[key] && !own.rep.Taken[key] && ends {
-				p.Refusal = fmt.Sprintf("%s %s refuses %s in %s (%s)", names[x.version[i]], inst.Name, t.Event.Name,
+				p.Refusal = fmt.Sprintf("%s %s ends upon %s in %s (%s)", names[x.version[i]], inst.Name, t.Event.Name,
 					t.From.Name, place(t.Span))
 				return nil
 			}
