@@ -107,7 +107,8 @@ func runVersions(ctx context.Context, cmd *cobra.Command, src [2]versions.Source
 	defer cancel()
 	r, err := versions.Compare(ctx, src[0], src[1], o.o)
 	if list := versions.Errors(err); list != nil {
-		return errors.Join(&cli.Error{Code: cli.ExitUsage}, list.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
+		return errors.Join(&cli.Error{Code: cli.ExitUsage},
+			list.WriteText(cmd.ErrOrStderr(), diag.Render{Excerpt: true}))
 	} else if err != nil {
 		return err
 	}

@@ -207,7 +207,8 @@ func (c *changer) fields(m, o *model.Message) {
 		if g == nil && len(m.Fields) == len(o.Fields) && same(m.Fields, o.Fields[k].Name) == nil &&
 			kind(f.Type) == kind(o.Fields[k].Type) {
 			g = o.Fields[k]
-			c.add(FieldRenamed, o.Name, [2]diag.Span{f.Span, g.Span}, "field %s of %s is called %s", f.Name, o.Name, g.Name)
+			c.add(FieldRenamed, o.Name, [2]diag.Span{f.Span, g.Span}, "field %s of %s is called %s", f.Name, o.Name,
+				g.Name)
 		} else if g == nil {
 			c.add(FieldRemoved, o.Name, [2]diag.Span{f.Span, o.Span}, "field %s of %s is gone", f.Name, o.Name)
 			continue
@@ -258,7 +259,8 @@ func (c *changer) types(message, name string, t [2]*model.Type, at [2]diag.Span,
 	for _, f := range a.Fields {
 		k := slices.IndexFunc(b.Fields, func(g *model.Field) bool { return g.Name == f.Name })
 		if k < 0 {
-			c.add(FieldRemoved, message, [2]diag.Span{f.Span, b.Span}, "field %s.%s of %s is gone", name, f.Name, message)
+			c.add(FieldRemoved, message, [2]diag.Span{f.Span, b.Span}, "field %s.%s of %s is gone", name, f.Name,
+				message)
 			continue
 		}
 		g := b.Fields[k]
@@ -449,8 +451,8 @@ func (c *changer) layout(message string, m, o *model.Message) {
 		k := at(b, p)
 		if k < 0 {
 			if !p.field || slices.ContainsFunc(b, func(q piece) bool { return q.name == p.name }) {
-				c.add(c.itemRule(p), message, [2]diag.Span{place(i, a, m.Span), o.Span}, "%s of %s is not written so any more",
-					p.name, message)
+				c.add(c.itemRule(p), message, [2]diag.Span{place(i, a, m.Span), o.Span},
+					"%s of %s is not written so any more", p.name, message)
 			}
 			continue
 		}
@@ -547,7 +549,8 @@ func (c *changer) framing() bool {
 		switch {
 		case a == nil && b == nil:
 		case a == nil:
-			c.add(WireAdded, "", [2]diag.Span{{}, b.Span}, "the bytes are described now; messages go by them, and went by name")
+			c.add(WireAdded, "", [2]diag.Span{{}, b.Span},
+				"the bytes are described now; messages go by them, and went by name")
 		case b == nil:
 			c.add(WireRemoved, "", [2]diag.Span{a.Span, {}}, "the bytes are not described any more")
 		default:
@@ -564,7 +567,8 @@ func (c *changer) wire(a, b *model.Wire) {
 		return fmt.Sprint(w.Lines, w.ASCII, w.CRLF, w.Strict, w.Self, w.Surplus, w.Phases)
 	}
 	if flags(a) != flags(b) {
-		c.add(Framing, "", at, "%s, and %s", frameWords(&y), strings.Replace(frameWords(&x), "frames are", "they were", 1))
+		before := strings.Replace(frameWords(&x), "frames are", "they were", 1)
+		c.add(Framing, "", at, "%s, and %s", frameWords(&y), before)
 	}
 	if a.Max != b.Max {
 		c.add(FrameLimit, "", at, "a frame has at most %d bytes, and had %d", b.Max, a.Max)
@@ -657,9 +661,8 @@ func (c *changer) channels() {
 			return order + ", " + loss
 		}
 		if says(a) != says(b) {
-			name := "the channel " + a.Name
-			c.add(ChannelChanged, "", [2]diag.Span{a.Span, b.Span}, "%s %s; it was one that %s", strings.TrimSpace(name),
-				says(b), says(a))
+			name := strings.TrimSpace("the channel " + a.Name)
+			c.add(ChannelChanged, "", [2]diag.Span{a.Span, b.Span}, "%s %s; it was one that %s", name, says(b), says(a))
 		}
 	}
 	for _, b := range c.p[newer].Channels() {
@@ -678,8 +681,8 @@ func (c *changer) unwired() {
 		for _, o := range c.p[newer].Messages {
 			if m.Name == o.Name && m.Index != o.Index {
 				c.add(NumbersShift, o.Name, [2]diag.Span{m.Span, o.Span},
-					"%s is message %d of the file, and was %d: no bytes are described, so generated codecs number messages "+
-						"in order, and those of the two versions do not fit", o.Name, o.Index, m.Index)
+					"%s is message %d of the file, and was %d: no bytes are described, so generated codecs number "+
+						"messages in order, and those of the two versions do not fit", o.Name, o.Index, m.Index)
 				return
 			}
 		}

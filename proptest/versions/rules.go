@@ -63,8 +63,8 @@ var remedies = map[Rule]string{
 	FrameLimit:     "send no frame longer than the old limit until no old program is left",
 	Framing:        "framing cannot change between versions that meet: tell them apart by port, or by a first frame",
 	ChannelChanged: "programs of both versions need the weaker channel: check both over it",
-	NumbersShift: "declare new messages behind the old ones, or describe the bytes (`wire:`) so that each has a number " +
-		"of its own",
+	NumbersShift: "declare new messages behind the old ones, or describe the bytes (`wire:`) so that each has a " +
+		"number of its own",
 }
 
 // Change is one difference of what is on the wire.

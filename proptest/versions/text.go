@@ -46,8 +46,8 @@ func (r *Report) Text() string {
 		fmt.Fprintf(&b, "  %s: %s\n", u.Check, u.Why)
 	}
 	if r.Verdict == Open && len(r.Pairs) == 0 {
-		b.WriteString("\nno check could be mixed: give both versions a check of one name with instances of the same names " +
-			"and roles\n")
+		b.WriteString("\nno check could be mixed: give both versions a check of one name with instances of the same " +
+			"names and roles\n")
 	}
 	return b.String()
 }
