@@ -55,8 +55,11 @@ func (s *Scope) Coerce(x model.Expr, want *model.Type) model.Expr {
 		return x
 	}
 	if !types.Compatible(t, want) {
-		s.Errorf("FSM024", x.Pos(), "this is %s, but %s is needed", types.Describe(t),
+		d := s.Errorf("FSM024", x.Pos(), "this is %s, but %s is needed", types.Describe(t),
 			types.Describe(want))
+		if Member(t, want) {
+			d.With(OneMember)
+		}
 		return nil
 	}
 	if types.IsNumber(t) && types.IsNumber(want) && (t.Hi < want.Lo || t.Lo > want.Hi) && !s.Special {
@@ -65,6 +68,14 @@ func (s *Scope) Coerce(x model.Expr, want *model.Type) model.Expr {
 	}
 	return x
 }
+
+// Member reports whether a value is one of those that a set may have.
+func Member(t, set *model.Type) bool {
+	return t != nil && set != nil && set.Kind == model.KindSet && types.Compatible(t, set.Elem)
+}
+
+// OneMember is the remedy where a value stands for a set.
+const OneMember = "a set of one is written [x]"
 
 func rangeOf(t *model.Type) string {
 	d := types.Describe(types.Int(t.Lo, t.Hi))

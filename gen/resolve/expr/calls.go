@@ -259,8 +259,11 @@ func (s *Resolver) fnIf(n *syntax.Call, want *model.Type) ([]model.Expr, *model.
 	}
 	t := s.CommonType(a, b)
 	if t == nil {
-		s.Errorf("FSM024", n.Pos(), "one side is %s, the other %s", types.Describe(a.Type()),
+		d := s.Errorf("FSM024", n.Pos(), "one side is %s, the other %s", types.Describe(a.Type()),
 			types.Describe(b.Type()))
+		if convert.Member(a.Type(), b.Type()) || convert.Member(b.Type(), a.Type()) {
+			d.With(convert.OneMember)
+		}
 		return nil, nil
 	}
 	if a, b = s.Coerce(a, t), s.Coerce(b, t); a == nil || b == nil {

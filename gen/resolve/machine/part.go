@@ -75,19 +75,6 @@ func (ro *Role) partTo(p *model.Part, n *ast.Node) {
 	p.ToLocals = s.Slots
 }
 
-// lineUp numbers fields anew that come from several declarations.
-func lineUp(fields []*model.Field) []*model.Field {
-	out := make([]*model.Field, len(fields))
-	off := 0
-	for i, f := range fields {
-		c := *f
-		c.Index, c.Offset = i, off
-		off += f.Type.Slots()
-		out[i] = &c
-	}
-	return out
-}
-
 func (ro *Role) partKeys(p *model.Part, n *ast.Node) bool {
 	fields, count, ok := ro.KeyFields(n, "the part")
 	if !ok {
@@ -338,15 +325,6 @@ func (ro *Role) sameFields(p *model.Part, m, own *model.Message, s *expr.Resolve
 		return false
 	}
 	return true
-}
-
-// literalOf makes the literal NAME{a, b} with all fields of a declaration.
-func literalOf(name string, fields []*model.Field, at diag.Span) syntax.Node {
-	var names []string
-	for _, f := range fields {
-		names = append(names, f.Name)
-	}
-	return syntax.Shorthand(syntax.Name(name, at), names, at)
 }
 
 func (ro *Role) sent(m *model.Message, at diag.Span) {

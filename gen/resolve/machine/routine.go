@@ -8,7 +8,6 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/convert"
 	"github.com/parley-go/parley/gen/resolve/expr"
-	"github.com/parley-go/parley/gen/resolve/types"
 	"github.com/parley-go/parley/gen/syntax"
 )
 
@@ -144,26 +143,4 @@ func (w *stmts) writeRoutine(rt *routine, values []model.Expr, at *syntax.Ident)
 		body = []model.Stmt{lets[i]}
 	}
 	return body
-}
-
-// fixed reports whether a value of type t keeps its value whatever the statements do, so that it
-// can stand wherever the field is mentioned.
-func fixed(x model.Expr, t *model.Type) bool {
-	switch e := x.(type) {
-	case *model.LocalRef, *model.Sender:
-	case *model.VarRef:
-		if len(e.Path) > 0 || !e.Var.Self && !e.Var.Parties {
-			return false
-		}
-	default:
-		return false
-	}
-	return types.Compatible(x.Type(), t) && types.SameDomain(x.Type(), t) && x.Type().Kind == t.Kind
-}
-
-// let binds a local to a value. It is a loop over a list with this one element.
-func let(l *model.Local, value model.Expr, at diag.Span) *model.Each {
-	t := types.WithLayout(&model.Type{Kind: model.KindList, Elem: l.Type, Cap: 1})
-	list := &model.ListLit{ExprBase: model.ExprBase{T: t, Span: value.Pos()}, Elems: []model.Expr{value}}
-	return &model.Each{StmtBase: model.StmtBase{Span: at}, Local: l, Over: list}
 }

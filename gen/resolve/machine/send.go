@@ -84,7 +84,11 @@ func (w *stmts) dest(n *ast.Node) (dest, bool) {
 		return dest{kind: model.ToSender}, true
 	}
 	node := w.Basic("instance", n.Span())
-	x := w.Expr(w.Parse(n), &model.Type{Kind: model.KindSet, Elem: node})
+	wanted, text := &model.Type{Kind: model.KindSet, Elem: node}, w.Parse(n)
+	if choosesOne(text) {
+		wanted = nil
+	}
+	x := w.Expr(text, wanted)
 	if x == nil {
 		return dest{}, false
 	}

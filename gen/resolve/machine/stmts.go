@@ -393,12 +393,3 @@ func (w *stmts) ownTimer(n syntax.Node) (t *model.Timer, keys []model.Expr, ok b
 	keys = w.TimerKeys(t, args, n.Pos())
 	return t, keys, keys != nil
 }
-
-// splitKeys takes `name` and `name[key, …]` apart. id is nil if n is neither.
-func splitKeys(n syntax.Node) (id *syntax.Ident, keys []syntax.Node, indexed bool) {
-	if ix, ok := n.(*syntax.Index); ok {
-		n, keys, indexed = ix.X, ix.Args, true
-	}
-	id, _ = n.(*syntax.Ident)
-	return id, keys, indexed
-}

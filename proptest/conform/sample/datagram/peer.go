@@ -65,10 +65,43 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 			return took(2)
 		case ReceiveListed:
 			// proptest/conform/testdata/datagram/spec.yaml:63
-			return ignored(3)
+			var value int64
+			if !m.Own.Present {
+				value = int64(fx.from)
+			} else {
+				var value2 int64
+				if m.Own.Value == 1 {
+					value2 = 0
+				} else {
+					value2 = int64(ev.Message.Listed.Who)
+				}
+				value = value2
+			}
+			fx.sendTo(MessageBye, fsm.Peer(value))
+			return took(3)
 		case ReceiveNested:
 			// proptest/conform/testdata/datagram/spec.yaml:64
-			return ignored(4)
+			var value uint64
+			if !m.Own.Present {
+				var set uint64
+				for p := range fsm.Peer(5) {
+					if p != fx.from {
+						set |= 1 << uint64(p)
+					}
+				}
+				value = set
+			} else {
+				value = uint64(1 << 0)
+			}
+			list := value &^ (1 << uint64(m.Self))
+			for i := range 5 {
+				if list>>i&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i)
+				fx.sendTo(MessageBye, peer)
+			}
+			return took(4)
 		case ReceiveBye:
 			// proptest/conform/testdata/datagram/spec.yaml:65
 			return ignored(5)

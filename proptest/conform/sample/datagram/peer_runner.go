@@ -27,7 +27,7 @@ func NewPeerRunner(self fsm.Peer) (*PeerRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &PeerRunner{Machine: m, effects: Effects{list: make([]Effect, 0, 1)}}, nil
+	return &PeerRunner{Machine: m, effects: Effects{list: make([]Effect, 0, 5)}}, nil
 }
 
 // Go gives the command go. Refused means that it is not available now.
@@ -197,14 +197,14 @@ var info = fsm.Info{
 		{Name: "idle go", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 60, Col: 13},
 		{Name: "idle ASK", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 61, Col: 14},
 		{Name: "idle ANSWER", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 62, Col: 17},
-		{Name: "idle LISTED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 63, Col: 9},
-		{Name: "idle NESTED", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 64, Col: 9},
+		{Name: "idle LISTED", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 63, Col: 17},
+		{Name: "idle NESTED", From: 0, To: 0, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 64, Col: 17},
 		{Name: "idle BYE", From: 0, To: 0, Code: fsm.Ignored, File: "proptest/conform/testdata/datagram/spec.yaml", Line: 65, Col: 9},
 	},
 	TickNanos:  0,
 	Parties:    5,
 	MaxFrame:   maxFrame,
-	MaxEffects: 1,
+	MaxEffects: 5,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -217,5 +217,5 @@ var legal = [...]string{
 
 // The first branch of each event that a state handles, plus 1.
 var handles = [][]uint16{
-	StateIdle: {ReceiveAsk: 2, ReceiveAnswer: 3, CommandGo: 1},
+	StateIdle: {ReceiveAsk: 2, ReceiveAnswer: 3, ReceiveListed: 4, ReceiveNested: 5, CommandGo: 1},
 }

@@ -13,7 +13,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "d3da0dd0607e3d6e2ec27a1e03e3f5f886c9ef97719358120764c8cca7eb6dc7"
+const hash = "0e335e70019ba665393dfe33859b76bb1e73b1b247f0c9878c1a81aa77185250"
 
 // Slot is a number in 0..2.
 type Slot uint8
