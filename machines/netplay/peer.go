@@ -16,6 +16,7 @@ const (
 	StateInSetup                    // NetState 3; the fleets are set up. A game whose frame was interrupted by a RESET says its BATTLEINPUT after its own RESET
 	StatePreBattle                  // NetState 4; delay and seed are exchanged
 	StateInterBattle                // NetState 5; the match goes on with the next ships, or ends
+	StateUndecided                  // NetState 6 or 3 at the other side, and not known here which: both begin with the same READY. Nothing is said until the other side chooses a ship, or edits or confirms, or the program has found out; a RESET could reach a game in its setup, which it would make deaf
 	StateSelectShip                 // NetState 6; whoever has to chooses a ship
 	StateSpawning                   // NetState 5, too; the ships are chosen and enter the battle
 	StateInBattle                   // NetState 7; frames in step
@@ -26,7 +27,7 @@ const (
 	StateClosed                     // final; NetState 0 again; another connection is another machine
 )
 
-var stateNames = [...]string{"unconnected", "connecting", "init", "inSetup", "preBattle", "interBattle", "selectShip", "spawning", "inBattle", "endingBattle", "endingBattle2", "checkpoint", "resetting", "closed"}
+var stateNames = [...]string{"unconnected", "connecting", "init", "inSetup", "preBattle", "interBattle", "undecided", "selectShip", "spawning", "inBattle", "endingBattle", "endingBattle2", "checkpoint", "resetting", "closed"}
 
 // String returns the name as the specification has it.
 func (v State) String() string { return fsm.Name(stateNames[:], int(v)) }
@@ -45,6 +46,7 @@ type Peer struct {
 	OwnGone    Picks          // our slots that were chosen in this match
 	OtherGone  Picks          // the other side's slots that were chosen in this match
 	GameOver   bool           // a fleet is empty
+	Following  bool           // whether a fleet is empty is not known here; the other side's next word will tell
 	Away       bool           // we asked whether the other side is back in the setup, and have no answer. After we have left a match its player may be looking at a message that says so; meanwhile a game reads nothing, and drops afterwards what was said, but for a PING
 	Ready      ReadyPart      // all barriers but those of a battle
 	Confirm    ConfirmPart
@@ -89,6 +91,8 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 		return m.stepPreBattle(ev, fx)
 	case StateInterBattle:
 		return m.stepInterBattle(ev, fx)
+	case StateUndecided:
+		return m.stepUndecided(ev, fx)
 	case StateSelectShip:
 		return m.stepSelectShip(ev, fx)
 	case StateSpawning:
@@ -113,24 +117,24 @@ func (m *Peer) Step(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepUnconnected(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandVersion:
-		// specs/netplay/spec.yaml:225
+		// specs/netplay/spec.yaml:231
 		fx.fired = append(fx.fired, 0)
 		m.Version = ev.Version.Minor
 		m.Revision = ev.Version.Patch
 		return took(0)
 	case CommandConnect:
-		// specs/netplay/spec.yaml:226
+		// specs/netplay/spec.yaml:232
 		fx.fired = append(fx.fired, 1)
 		m.State = StateConnecting
 		return took(1)
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:227
+		// specs/netplay/spec.yaml:233
 		return deferred(2)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:227
+		// specs/netplay/spec.yaml:233
 		return deferred(3)
 	case EventLost:
-		// specs/netplay/spec.yaml:386
+		// specs/netplay/spec.yaml:419
 		fx.fired = append(fx.fired, 4)
 		m.State = StateClosed
 		return took(4)
@@ -142,28 +146,28 @@ func (m *Peer) stepUnconnected(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case EventUp:
-		// specs/netplay/spec.yaml:230
+		// specs/netplay/spec.yaml:236
 		fx.fired = append(fx.fired, 5)
 		m.linkUp(fx)
 		return took(5)
 	case CommandConnected:
-		// specs/netplay/spec.yaml:231
+		// specs/netplay/spec.yaml:237
 		fx.fired = append(fx.fired, 6)
 		m.linkUp(fx)
 		return took(6)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:232
+		// specs/netplay/spec.yaml:238
 		fx.fired = append(fx.fired, 7)
 		m.commandQuit(fx)
 		return took(7)
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:233
+		// specs/netplay/spec.yaml:239
 		return deferred(8)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:233
+		// specs/netplay/spec.yaml:239
 		return deferred(9)
 	case EventLost:
-		// specs/netplay/spec.yaml:386
+		// specs/netplay/spec.yaml:419
 		fx.fired = append(fx.fired, 10)
 		m.State = StateClosed
 		return took(10)
@@ -175,14 +179,14 @@ func (m *Peer) stepConnecting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInit(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:237
+		// specs/netplay/spec.yaml:243
 		if ev.Message.Init.ProtoMajor == 0 && ev.Message.Init.ProtoMinor == 4 && (ev.Message.Init.Major > 0 || ev.Message.Init.Minor > 6 || ev.Message.Init.Minor == 6 && ev.Message.Init.Patch >= 9) {
 			fx.fired = append(fx.fired, 11)
 			fx.report(ReportInitialised)
 			m.State = StateInSetup
 			return took(11)
 		}
-		// specs/netplay/spec.yaml:240
+		// specs/netplay/spec.yaml:246
 		fx.fired = append(fx.fired, 12)
 		fx.send(MessageAbort).Abort = AbortMessage{Reason: VersionMismatch}
 		fx.report(ReportAborted).Aborted = AbortedReport{Reason: VersionMismatch}
@@ -190,22 +194,22 @@ func (m *Peer) stepInit(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateClosed
 		return took(12)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:404
 		fx.fired = append(fx.fired, 13)
 		m.commandQuit(fx)
 		return took(13)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:405
 		fx.fired = append(fx.fired, 14)
 		m.commandAbort(ev, fx)
 		return took(14)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
+		// specs/netplay/spec.yaml:414
 		fx.fired = append(fx.fired, 15)
 		m.receiveAbort(ev, fx)
 		return took(15)
 	case EventLost:
-		// specs/netplay/spec.yaml:382
+		// specs/netplay/spec.yaml:415
 		fx.fired = append(fx.fired, 16)
 		m.State = StateClosed
 		return took(16)
@@ -221,7 +225,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 	case CommandShip:
 		return m.stepInSetupShip(ev, fx)
 	case CommandName:
-		// specs/netplay/spec.yaml:251
+		// specs/netplay/spec.yaml:257
 		if !m.Away {
 			fx.fired = append(fx.fired, 19)
 			if !m.Confirm.commandChange(fx) {
@@ -236,7 +240,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 	case ReceiveFleet:
 		return m.stepInSetupFleet(ev, fx)
 	case ReceiveTeamname:
-		// specs/netplay/spec.yaml:253
+		// specs/netplay/spec.yaml:259
 		old := *m
 		fx.fired = append(fx.fired, 21)
 		if !m.Confirm.receiveChange(fx) {
@@ -249,7 +253,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(21)
 	case CommandConfirm:
-		// specs/netplay/spec.yaml:257 neither fleet is empty
+		// specs/netplay/spec.yaml:263 neither fleet is empty
 		if !m.Away && m.someSlot(true) && m.someSlot(false) {
 			fx.fired = append(fx.fired, 24)
 			if !m.Confirm.commandConfirm(fx) {
@@ -259,14 +263,14 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case CommandCancel:
-		// specs/netplay/spec.yaml:260
+		// specs/netplay/spec.yaml:266
 		fx.fired = append(fx.fired, 25)
 		if !m.Confirm.commandCancel(fx) {
 			return refused(25)
 		}
 		return took(25)
 	case CommandProbe:
-		// specs/netplay/spec.yaml:261
+		// specs/netplay/spec.yaml:267
 		if !m.Away {
 			fx.fired = append(fx.fired, 26)
 			m.Away = true
@@ -275,17 +279,17 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:262
+		// specs/netplay/spec.yaml:268
 		return ignored(27)
 	case ReceiveConfirm1:
-		// specs/netplay/spec.yaml:263
+		// specs/netplay/spec.yaml:269
 		fx.fired = append(fx.fired, 28)
 		if !m.Confirm.receiveConfirm1(fx) {
 			return refused(28)
 		}
 		return took(28)
 	case ReceiveConfirm2:
-		// specs/netplay/spec.yaml:263
+		// specs/netplay/spec.yaml:269
 		old := *m
 		fx.fired = append(fx.fired, 29)
 		if !m.Confirm.receiveConfirm2(fx) || !m.settle(fx) {
@@ -293,21 +297,21 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(29)
 	case ReceiveCancel:
-		// specs/netplay/spec.yaml:263
+		// specs/netplay/spec.yaml:269
 		fx.fired = append(fx.fired, 30)
 		if !m.Confirm.receiveCancel(fx) {
 			return refused(30)
 		}
 		return took(30)
 	case ReceiveCancelack:
-		// specs/netplay/spec.yaml:263
+		// specs/netplay/spec.yaml:269
 		fx.fired = append(fx.fired, 31)
 		if !m.Confirm.receiveCancelack(fx) {
 			return refused(31)
 		}
 		return took(31)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:382
 		old := *m
 		fx.fired = append(fx.fired, 34)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -315,43 +319,43 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(34)
 	case CommandPing:
-		// specs/netplay/spec.yaml:371
+		// specs/netplay/spec.yaml:396
 		fx.fired = append(fx.fired, 36)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(36)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:397
 		fx.fired = append(fx.fired, 37)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(37)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
+		// specs/netplay/spec.yaml:399
 		if m.Away {
 			fx.fired = append(fx.fired, 38)
 			m.receiveAck(fx)
 			return took(38)
 		}
-		// specs/netplay/spec.yaml:375
+		// specs/netplay/spec.yaml:400
 		fx.fired = append(fx.fired, 39)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(39)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:404
 		fx.fired = append(fx.fired, 40)
 		m.commandQuit(fx)
 		return took(40)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:405
 		fx.fired = append(fx.fired, 41)
 		m.commandAbort(ev, fx)
 		return took(41)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
+		// specs/netplay/spec.yaml:414
 		fx.fired = append(fx.fired, 42)
 		m.receiveAbort(ev, fx)
 		return took(42)
 	case EventLost:
-		// specs/netplay/spec.yaml:382
+		// specs/netplay/spec.yaml:415
 		fx.fired = append(fx.fired, 43)
 		m.State = StateClosed
 		return took(43)
@@ -361,7 +365,7 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 
 // stepInSetupBring handles bring in the state inSetup.
 func (m *Peer) stepInSetupBring(ev *Event, fx *Effects) fsm.Result {
-	// specs/netplay/spec.yaml:245
+	// specs/netplay/spec.yaml:251
 	if !m.Away && m.allEntries(ev) {
 		old := *m
 		fx.fired = append(fx.fired, 17)
@@ -381,7 +385,7 @@ func (m *Peer) stepInSetupBring(ev *Event, fx *Effects) fsm.Result {
 
 // stepInSetupFleet handles FLEET in the state inSetup.
 func (m *Peer) stepInSetupFleet(ev *Event, fx *Effects) fsm.Result {
-	// specs/netplay/spec.yaml:252
+	// specs/netplay/spec.yaml:258
 	old := *m
 	fx.fired = append(fx.fired, 20)
 	if !m.Confirm.receiveChange(fx) {
@@ -399,7 +403,7 @@ func (m *Peer) stepInSetupFleet(ev *Event, fx *Effects) fsm.Result {
 
 // stepInSetupShip handles ship in the state inSetup.
 func (m *Peer) stepInSetupShip(ev *Event, fx *Effects) fsm.Result {
-	// specs/netplay/spec.yaml:250
+	// specs/netplay/spec.yaml:256
 	if !m.Away {
 		fx.fired = append(fx.fired, 18)
 		if !m.Confirm.commandChange(fx) {
@@ -417,7 +421,7 @@ func (m *Peer) stepInSetupShip(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandAgree:
-		// specs/netplay/spec.yaml:269
+		// specs/netplay/spec.yaml:275
 		if m.Server {
 			old := *m
 			fx.fired = append(fx.fired, 44)
@@ -430,7 +434,7 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(44)
 		}
-		// specs/netplay/spec.yaml:271
+		// specs/netplay/spec.yaml:277
 		old := *m
 		fx.fired = append(fx.fired, 45)
 		m.MatchDelay = max(m.MatchDelay, ev.Agree.Delay)
@@ -440,23 +444,23 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(45)
 	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:272
+		// specs/netplay/spec.yaml:278
 		fx.fired = append(fx.fired, 46)
 		m.MatchDelay = max(m.MatchDelay, ev.Message.Inputdelay.Delay)
 		return took(46)
 	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:274
+		// specs/netplay/spec.yaml:280
 		if !m.Server {
 			fx.fired = append(fx.fired, 47)
 			m.MatchSeed = Optional[Seed]{Present: true, Value: ev.Message.Seedrandom.Seed}
 			return took(47)
 		}
-		// specs/netplay/spec.yaml:275
+		// specs/netplay/spec.yaml:281
 		fx.fired = append(fx.fired, 48)
 		// refused: the accepting side sends it
 		return refused(48)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:277
+		// specs/netplay/spec.yaml:283
 		if m.Server || m.MatchSeed.Present {
 			old := *m
 			fx.fired = append(fx.fired, 49)
@@ -465,19 +469,19 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(49)
 		}
-		// specs/netplay/spec.yaml:278
+		// specs/netplay/spec.yaml:284
 		fx.fired = append(fx.fired, 50)
 		// refused: the accepting side tells the seed first
 		return refused(50)
 	case CommandReset:
-		// specs/netplay/spec.yaml:353
+		// specs/netplay/spec.yaml:378
 		fx.fired = append(fx.fired, 52)
 		if !m.commandReset(ev, fx) {
 			return refused(52)
 		}
 		return took(52)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
+		// specs/netplay/spec.yaml:382
 		old := *m
 		fx.fired = append(fx.fired, 53)
 		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
@@ -485,43 +489,43 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return took(53)
 	case CommandPing:
-		// specs/netplay/spec.yaml:371
+		// specs/netplay/spec.yaml:396
 		fx.fired = append(fx.fired, 55)
 		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
 		return took(55)
 	case ReceivePing:
-		// specs/netplay/spec.yaml:372
+		// specs/netplay/spec.yaml:397
 		fx.fired = append(fx.fired, 56)
 		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
 		return took(56)
 	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
+		// specs/netplay/spec.yaml:399
 		if m.Away {
 			fx.fired = append(fx.fired, 57)
 			m.receiveAck(fx)
 			return took(57)
 		}
-		// specs/netplay/spec.yaml:375
+		// specs/netplay/spec.yaml:400
 		fx.fired = append(fx.fired, 58)
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(58)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:379
+		// specs/netplay/spec.yaml:404
 		fx.fired = append(fx.fired, 59)
 		m.commandQuit(fx)
 		return took(59)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:380
+		// specs/netplay/spec.yaml:405
 		fx.fired = append(fx.fired, 60)
 		m.commandAbort(ev, fx)
 		return took(60)
 	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
+		// specs/netplay/spec.yaml:414
 		fx.fired = append(fx.fired, 61)
 		m.receiveAbort(ev, fx)
 		return took(61)
 	case EventLost:
-		// specs/netplay/spec.yaml:382
+		// specs/netplay/spec.yaml:415
 		fx.fired = append(fx.fired, 62)
 		m.State = StateClosed
 		return took(62)
@@ -533,7 +537,7 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandNext:
-		// specs/netplay/spec.yaml:282
+		// specs/netplay/spec.yaml:288
 		if ev.Next.Own || ev.Next.Other {
 			old := *m
 			fx.fired = append(fx.fired, 63)
@@ -546,7 +550,7 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case CommandMatchOver:
-		// specs/netplay/spec.yaml:283
+		// specs/netplay/spec.yaml:289
 		old := *m
 		fx.fired = append(fx.fired, 64)
 		m.GameOver = true
@@ -554,206 +558,377 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 			return m.undo(&old, fx, 64)
 		}
 		return took(64)
+	case CommandFollow:
+		// specs/netplay/spec.yaml:290
+		old := *m
+		fx.fired = append(fx.fired, 65)
+		m.Following = true
+		if !m.Ready.commandReady(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 65)
+		}
+		return took(65)
 	case CommandReset:
-		// specs/netplay/spec.yaml:284 not any more when the match is over anyway and only the other side's READY is awaited
-		if !m.GameOver {
-			fx.fired = append(fx.fired, 65)
+		// specs/netplay/spec.yaml:291 not any more when the match is or may be over anyway and only the other side's READY is awaited
+		if !m.GameOver && !m.Following {
+			fx.fired = append(fx.fired, 66)
 			if !m.commandReset(ev, fx) {
-				return refused(65)
+				return refused(66)
 			}
-			return took(65)
+			return took(66)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:285
+		// specs/netplay/spec.yaml:292
 		old := *m
-		fx.fired = append(fx.fired, 66)
+		fx.fired = append(fx.fired, 67)
 		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 66)
+			return m.undo(&old, fx, 67)
 		}
-		return took(66)
+		return took(67)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
-		old := *m
-		fx.fired = append(fx.fired, 69)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 69)
-		}
-		return took(69)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 71)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(71)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 72)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(72)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 73)
-			m.receiveAck(fx)
-			return took(73)
-		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 74)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(74)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
-		fx.fired = append(fx.fired, 75)
-		m.commandQuit(fx)
-		return took(75)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 76)
-		m.commandAbort(ev, fx)
-		return took(76)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
-		fx.fired = append(fx.fired, 77)
-		m.receiveAbort(ev, fx)
-		return took(77)
-	case EventLost:
 		// specs/netplay/spec.yaml:382
+		old := *m
+		fx.fired = append(fx.fired, 71)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 71)
+		}
+		return took(71)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 73)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(73)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 74)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(74)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 75)
+			m.receiveAck(fx)
+			return took(75)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 76)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(76)
+	case CommandQuit:
+		// specs/netplay/spec.yaml:404
+		fx.fired = append(fx.fired, 77)
+		m.commandQuit(fx)
+		return took(77)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:405
 		fx.fired = append(fx.fired, 78)
-		m.State = StateClosed
+		m.commandAbort(ev, fx)
 		return took(78)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 79)
+		m.receiveAbort(ev, fx)
+		return took(79)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 80)
+		m.State = StateClosed
+		return took(80)
 	}
 	return m.unmentioned(ev, fx)
+}
+
+// stepUndecided is Step in the state undecided.
+func (m *Peer) stepUndecided(ev *Event, fx *Effects) fsm.Result {
+	switch ev.Kind {
+	case ReceiveSelectship:
+		// specs/netplay/spec.yaml:302 whether we have to choose, too, is still to be seen
+		if !ev.Message.Selectship.Slot.Present || m.Fleet[ordinal(false)][ev.Message.Selectship.Slot.Value].Own != ShipVacant && m.OtherGone&(1<<ev.Message.Selectship.Slot.Value) == 0 {
+			fx.fired = append(fx.fired, 81)
+			if ev.Message.Selectship.Slot.Present {
+				m.OtherGone |= Picks(1 << ev.Message.Selectship.Slot.Value)
+			}
+			m.OwnDue = true
+			m.OtherDue = false
+			fx.report(ReportChoose).Choose = ChooseReport{Own: true, Other: true}
+			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
+			m.State = StateSelectShip
+			return took(81)
+		}
+		// specs/netplay/spec.yaml:310
+		fx.fired = append(fx.fired, 82)
+		// refused: this ship is gone
+		return refused(82)
+	case ReceiveFleet:
+		return m.stepUndecidedFleet(ev, fx)
+	case ReceiveTeamname:
+		// specs/netplay/spec.yaml:312
+		old := *m
+		fx.fired = append(fx.fired, 84)
+		m.GameOver = false
+		m.OwnGone = 0
+		m.OtherGone = 0
+		m.MatchDelay = 0
+		m.MatchSeed = Optional[Seed]{}
+		m.Battle = newBattlePart()
+		fx.report(ReportMatchEnded)
+		if !m.Confirm.receiveChange(fx) {
+			return m.undo(&old, fx, 84)
+		}
+		own := !ev.Message.Teamname.Own
+		m.Team[ordinal(own)].receiveUpdate(fx, own, ev.Message.Teamname.Name)
+		m.State = StateInSetup
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 84)
+		}
+		return took(84)
+	case ReceiveConfirm1:
+		// specs/netplay/spec.yaml:313
+		old := *m
+		fx.fired = append(fx.fired, 85)
+		m.GameOver = false
+		m.OwnGone = 0
+		m.OtherGone = 0
+		m.MatchDelay = 0
+		m.MatchSeed = Optional[Seed]{}
+		m.Battle = newBattlePart()
+		fx.report(ReportMatchEnded)
+		if !m.Confirm.receiveConfirm1(fx) {
+			return m.undo(&old, fx, 85)
+		}
+		m.State = StateInSetup
+		return took(85)
+	case CommandNext:
+		// specs/netplay/spec.yaml:314
+		if ev.Next.Own || ev.Next.Other {
+			fx.fired = append(fx.fired, 86)
+			m.OwnDue = ev.Next.Own
+			m.OtherDue = ev.Next.Other
+			fx.report(ReportChoose).Choose = ChooseReport{Own: ev.Next.Own, Other: ev.Next.Other}
+			m.State = StateSelectShip
+			return took(86)
+		}
+		return refused(fsm.NoTransition)
+	case CommandMatchOver:
+		// specs/netplay/spec.yaml:315
+		fx.fired = append(fx.fired, 87)
+		m.GameOver = false
+		m.OwnGone = 0
+		m.OtherGone = 0
+		m.MatchDelay = 0
+		m.MatchSeed = Optional[Seed]{}
+		m.Battle = newBattlePart()
+		fx.report(ReportMatchEnded)
+		m.State = StateInSetup
+		return took(87)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:382
+		old := *m
+		fx.fired = append(fx.fired, 88)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 88)
+		}
+		return took(88)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 90)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(90)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 91)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(91)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 92)
+			m.receiveAck(fx)
+			return took(92)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 93)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(93)
+	case CommandQuit:
+		// specs/netplay/spec.yaml:404
+		fx.fired = append(fx.fired, 94)
+		m.commandQuit(fx)
+		return took(94)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:405
+		fx.fired = append(fx.fired, 95)
+		m.commandAbort(ev, fx)
+		return took(95)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 96)
+		m.receiveAbort(ev, fx)
+		return took(96)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 97)
+		m.State = StateClosed
+		return took(97)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepUndecidedFleet handles FLEET in the state undecided.
+func (m *Peer) stepUndecidedFleet(ev *Event, fx *Effects) fsm.Result {
+	// specs/netplay/spec.yaml:311
+	old := *m
+	fx.fired = append(fx.fired, 83)
+	m.GameOver = false
+	m.OwnGone = 0
+	m.OtherGone = 0
+	m.MatchDelay = 0
+	m.MatchSeed = Optional[Seed]{}
+	m.Battle = newBattlePart()
+	fx.report(ReportMatchEnded)
+	if !m.Confirm.receiveChange(fx) {
+		return m.undo(&old, fx, 83)
+	}
+	for _, e := range ev.Message.Fleet.Entries.Items[:ev.Message.Fleet.Entries.Len] {
+		own := !ev.Message.Fleet.Own
+		m.Fleet[ordinal(own)][e.Slot].receiveUpdate(fx, own, e.Slot, e.Ship)
+	}
+	m.State = StateInSetup
+	if !m.settle(fx) {
+		return m.undo(&old, fx, 83)
+	}
+	return took(83)
 }
 
 // stepSelectShip is Step in the state selectShip.
 func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandPick:
-		// specs/netplay/spec.yaml:294
+		// specs/netplay/spec.yaml:319
 		if m.OwnDue && !ev.Pick.Slot.Present {
-			fx.fired = append(fx.fired, 79)
+			fx.fired = append(fx.fired, 98)
 			m.OwnDue = false
 			fx.send(MessageSelectship).Selectship = SelectshipMessage{Slot: ev.Pick.Slot}
-			return took(79)
+			return took(98)
 		}
-		// specs/netplay/spec.yaml:295
+		// specs/netplay/spec.yaml:320
 		if m.OwnDue && m.OwnGone&(1<<ev.Pick.Slot.Value) == 0 && m.Fleet[ordinal(true)][ev.Pick.Slot.Value].Own != ShipVacant {
-			fx.fired = append(fx.fired, 80)
+			fx.fired = append(fx.fired, 99)
 			m.OwnDue = false
 			m.OwnGone |= Picks(1 << ev.Pick.Slot.Value)
 			fx.send(MessageSelectship).Selectship = SelectshipMessage{Slot: ev.Pick.Slot}
-			return took(80)
+			return took(99)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:298
+		// specs/netplay/spec.yaml:323
 		if m.OtherDue && !ev.Message.Selectship.Slot.Present {
-			fx.fired = append(fx.fired, 81)
+			fx.fired = append(fx.fired, 100)
 			m.OtherDue = false
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
-			return took(81)
+			return took(100)
 		}
-		// specs/netplay/spec.yaml:299
+		// specs/netplay/spec.yaml:324
 		if m.OtherDue && m.OtherGone&(1<<ev.Message.Selectship.Slot.Value) == 0 && m.Fleet[ordinal(false)][ev.Message.Selectship.Slot.Value].Own != ShipVacant {
-			fx.fired = append(fx.fired, 82)
+			fx.fired = append(fx.fired, 101)
 			m.OtherDue = false
 			m.OtherGone |= Picks(1 << ev.Message.Selectship.Slot.Value)
 			fx.report(ReportOtherPicked).OtherPicked = OtherPickedReport{Slot: ev.Message.Selectship.Slot}
-			return took(82)
+			return took(101)
 		}
-		// specs/netplay/spec.yaml:301
-		fx.fired = append(fx.fired, 83)
+		// specs/netplay/spec.yaml:326
+		fx.fired = append(fx.fired, 102)
 		// refused: the other side has nothing to choose or this ship is gone
-		return refused(83)
+		return refused(102)
 	case CommandSkip:
-		// specs/netplay/spec.yaml:303
+		// specs/netplay/spec.yaml:328
 		if ev.Skip.Own && m.OwnDue {
-			fx.fired = append(fx.fired, 84)
+			fx.fired = append(fx.fired, 103)
 			m.OwnDue = false
-			return took(84)
+			return took(103)
 		}
-		// specs/netplay/spec.yaml:304
+		// specs/netplay/spec.yaml:329
 		if !ev.Skip.Own && m.OtherDue {
-			fx.fired = append(fx.fired, 85)
+			fx.fired = append(fx.fired, 104)
 			m.OtherDue = false
-			return took(85)
+			return took(104)
 		}
 		return refused(fsm.NoTransition)
 	case CommandReady:
-		// specs/netplay/spec.yaml:305
+		// specs/netplay/spec.yaml:330
 		if !m.OwnDue && !m.OtherDue {
 			old := *m
-			fx.fired = append(fx.fired, 86)
+			fx.fired = append(fx.fired, 105)
 			if !m.Ready.commandReady(fx) || !m.settle(fx) {
-				return m.undo(&old, fx, 86)
+				return m.undo(&old, fx, 105)
 			}
-			return took(86)
+			return took(105)
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:306
+		// specs/netplay/spec.yaml:331
 		old := *m
-		fx.fired = append(fx.fired, 87)
+		fx.fired = append(fx.fired, 106)
 		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 87)
+			return m.undo(&old, fx, 106)
 		}
-		return took(87)
+		return took(106)
 	case CommandReset:
-		// specs/netplay/spec.yaml:353
-		fx.fired = append(fx.fired, 89)
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 108)
 		if !m.commandReset(ev, fx) {
-			return refused(89)
+			return refused(108)
 		}
-		return took(89)
+		return took(108)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
-		old := *m
-		fx.fired = append(fx.fired, 90)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 90)
-		}
-		return took(90)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 92)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(92)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 93)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(93)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 94)
-			m.receiveAck(fx)
-			return took(94)
-		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 95)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(95)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
-		fx.fired = append(fx.fired, 96)
-		m.commandQuit(fx)
-		return took(96)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 97)
-		m.commandAbort(ev, fx)
-		return took(97)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
-		fx.fired = append(fx.fired, 98)
-		m.receiveAbort(ev, fx)
-		return took(98)
-	case EventLost:
 		// specs/netplay/spec.yaml:382
-		fx.fired = append(fx.fired, 99)
+		old := *m
+		fx.fired = append(fx.fired, 109)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 109)
+		}
+		return took(109)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 111)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(111)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 112)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(112)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 113)
+			m.receiveAck(fx)
+			return took(113)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 114)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(114)
+	case CommandQuit:
+		// specs/netplay/spec.yaml:404
+		fx.fired = append(fx.fired, 115)
+		m.commandQuit(fx)
+		return took(115)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:405
+		fx.fired = append(fx.fired, 116)
+		m.commandAbort(ev, fx)
+		return took(116)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 117)
+		m.receiveAbort(ev, fx)
+		return took(117)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 118)
 		m.State = StateClosed
-		return took(99)
+		return took(118)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -762,77 +937,77 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandReady:
-		// specs/netplay/spec.yaml:310
+		// specs/netplay/spec.yaml:335
 		old := *m
-		fx.fired = append(fx.fired, 100)
+		fx.fired = append(fx.fired, 119)
 		if !m.Battle.commandBegin(fx, m.MatchDelay) || !m.settle(fx) {
-			return m.undo(&old, fx, 100)
+			return m.undo(&old, fx, 119)
 		}
-		return took(100)
+		return took(119)
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:311
+		// specs/netplay/spec.yaml:336
 		old := *m
-		fx.fired = append(fx.fired, 101)
+		fx.fired = append(fx.fired, 120)
 		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 101)
+			return m.undo(&old, fx, 120)
 		}
-		return took(101)
+		return took(120)
 	case CommandReset:
-		// specs/netplay/spec.yaml:353
-		fx.fired = append(fx.fired, 103)
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 122)
 		if !m.commandReset(ev, fx) {
-			return refused(103)
+			return refused(122)
 		}
-		return took(103)
+		return took(122)
 	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
-		old := *m
-		fx.fired = append(fx.fired, 104)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 104)
-		}
-		return took(104)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 106)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(106)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 107)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(107)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 108)
-			m.receiveAck(fx)
-			return took(108)
-		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 109)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(109)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
-		fx.fired = append(fx.fired, 110)
-		m.commandQuit(fx)
-		return took(110)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 111)
-		m.commandAbort(ev, fx)
-		return took(111)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
-		fx.fired = append(fx.fired, 112)
-		m.receiveAbort(ev, fx)
-		return took(112)
-	case EventLost:
 		// specs/netplay/spec.yaml:382
-		fx.fired = append(fx.fired, 113)
+		old := *m
+		fx.fired = append(fx.fired, 123)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 123)
+		}
+		return took(123)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 125)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(125)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 126)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(126)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 127)
+			m.receiveAck(fx)
+			return took(127)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 128)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(128)
+	case CommandQuit:
+		// specs/netplay/spec.yaml:404
+		fx.fired = append(fx.fired, 129)
+		m.commandQuit(fx)
+		return took(129)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:405
+		fx.fired = append(fx.fired, 130)
+		m.commandAbort(ev, fx)
+		return took(130)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 131)
+		m.receiveAbort(ev, fx)
+		return took(131)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 132)
 		m.State = StateClosed
-		return took(113)
+		return took(132)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -841,109 +1016,115 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandFinish:
-		// specs/netplay/spec.yaml:315
-		old := *m
-		fx.fired = append(fx.fired, 114)
-		if !m.Battle.commandFinish(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 114)
-		}
-		return took(114)
-	case ReceiveReady:
-		// specs/netplay/spec.yaml:316
-		old := *m
-		fx.fired = append(fx.fired, 115)
-		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 115)
-		}
-		return took(115)
-	case CommandChecksum:
 		// specs/netplay/spec.yaml:340
 		old := *m
-		fx.fired = append(fx.fired, 117)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
-			return m.undo(&old, fx, 117)
+		fx.fired = append(fx.fired, 133)
+		if !m.Battle.commandFinish(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 133)
 		}
-		return took(117)
-	case CommandInput:
+		return took(133)
+	case ReceiveReady:
 		// specs/netplay/spec.yaml:341
 		old := *m
-		fx.fired = append(fx.fired, 118)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
-			return m.undo(&old, fx, 118)
-		}
-		return took(118)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:342
-		old := *m
-		fx.fired = append(fx.fired, 119)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 119)
-		}
-		return took(119)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:343
-		old := *m
-		fx.fired = append(fx.fired, 120)
-		if !m.receiveBattleinput(ev, fx) {
-			return m.undo(&old, fx, 120)
-		}
-		return took(120)
-	case CommandReset:
-		// specs/netplay/spec.yaml:353
-		fx.fired = append(fx.fired, 125)
-		if !m.commandReset(ev, fx) {
-			return refused(125)
-		}
-		return took(125)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
-		old := *m
-		fx.fired = append(fx.fired, 126)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 126)
-		}
-		return took(126)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 128)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(128)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 129)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(129)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 130)
-			m.receiveAck(fx)
-			return took(130)
-		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 131)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(131)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
-		fx.fired = append(fx.fired, 132)
-		m.commandQuit(fx)
-		return took(132)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 133)
-		m.commandAbort(ev, fx)
-		return took(133)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
 		fx.fired = append(fx.fired, 134)
-		m.receiveAbort(ev, fx)
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 134)
+		}
 		return took(134)
-	case EventLost:
+	case CommandChecksum:
+		// specs/netplay/spec.yaml:365
+		old := *m
+		fx.fired = append(fx.fired, 136)
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
+			return m.undo(&old, fx, 136)
+		}
+		return took(136)
+	case CommandInput:
+		// specs/netplay/spec.yaml:366
+		old := *m
+		fx.fired = append(fx.fired, 137)
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+			return m.undo(&old, fx, 137)
+		}
+		return took(137)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:367
+		old := *m
+		fx.fired = append(fx.fired, 138)
+		if !m.receiveChecksum(ev, fx) {
+			return m.undo(&old, fx, 138)
+		}
+		return took(138)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:368
+		old := *m
+		fx.fired = append(fx.fired, 139)
+		if !m.receiveBattleinput(ev, fx) {
+			return m.undo(&old, fx, 139)
+		}
+		return took(139)
+	case CommandReset:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 144)
+		if !m.commandReset(ev, fx) {
+			return refused(144)
+		}
+		return took(144)
+	case ReceiveReset:
 		// specs/netplay/spec.yaml:382
-		fx.fired = append(fx.fired, 135)
+		old := *m
+		fx.fired = append(fx.fired, 145)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 145)
+		}
+		return took(145)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 147)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(147)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 148)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(148)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 149)
+			m.receiveAck(fx)
+			return took(149)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 150)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(150)
+	case CommandQuit:
+		// specs/netplay/spec.yaml:409
+		if m.Battle.Ready.State != BattleReadyStateLocalReady {
+			fx.fired = append(fx.fired, 151)
+			m.commandQuit(fx)
+			return took(151)
+		}
+		return refused(fsm.NoTransition)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:410
+		if m.Battle.Ready.State != BattleReadyStateLocalReady {
+			fx.fired = append(fx.fired, 152)
+			m.commandAbort(ev, fx)
+			return took(152)
+		}
+		return refused(fsm.NoTransition)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 153)
+		m.receiveAbort(ev, fx)
+		return took(153)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 154)
 		m.State = StateClosed
-		return took(135)
+		return took(154)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -952,104 +1133,94 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:320
+		// specs/netplay/spec.yaml:345
 		old := *m
-		fx.fired = append(fx.fired, 136)
+		fx.fired = append(fx.fired, 155)
 		if !m.Battle.receiveFramecount(fx, ev.Message.Framecount.Frame) {
-			return m.undo(&old, fx, 136)
+			return m.undo(&old, fx, 155)
 		}
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 136)
+			return m.undo(&old, fx, 155)
 		}
-		return took(136)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:340
-		old := *m
-		fx.fired = append(fx.fired, 138)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
-			return m.undo(&old, fx, 138)
-		}
-		return took(138)
-	case CommandInput:
-		// specs/netplay/spec.yaml:341
-		old := *m
-		fx.fired = append(fx.fired, 139)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
-			return m.undo(&old, fx, 139)
-		}
-		return took(139)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:342
-		old := *m
-		fx.fired = append(fx.fired, 140)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 140)
-		}
-		return took(140)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:343
-		old := *m
-		fx.fired = append(fx.fired, 141)
-		if !m.receiveBattleinput(ev, fx) {
-			return m.undo(&old, fx, 141)
-		}
-		return took(141)
-	case CommandReset:
-		// specs/netplay/spec.yaml:353
-		fx.fired = append(fx.fired, 146)
-		if !m.commandReset(ev, fx) {
-			return refused(146)
-		}
-		return took(146)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
-		old := *m
-		fx.fired = append(fx.fired, 147)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 147)
-		}
-		return took(147)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 149)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(149)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 150)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(150)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 151)
-			m.receiveAck(fx)
-			return took(151)
-		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 152)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(152)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
-		fx.fired = append(fx.fired, 153)
-		m.commandQuit(fx)
-		return took(153)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 154)
-		m.commandAbort(ev, fx)
-		return took(154)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
-		fx.fired = append(fx.fired, 155)
-		m.receiveAbort(ev, fx)
 		return took(155)
-	case EventLost:
+	case CommandChecksum:
+		// specs/netplay/spec.yaml:365
+		old := *m
+		fx.fired = append(fx.fired, 157)
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
+			return m.undo(&old, fx, 157)
+		}
+		return took(157)
+	case CommandInput:
+		// specs/netplay/spec.yaml:366
+		old := *m
+		fx.fired = append(fx.fired, 158)
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+			return m.undo(&old, fx, 158)
+		}
+		return took(158)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:367
+		old := *m
+		fx.fired = append(fx.fired, 159)
+		if !m.receiveChecksum(ev, fx) {
+			return m.undo(&old, fx, 159)
+		}
+		return took(159)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:368
+		old := *m
+		fx.fired = append(fx.fired, 160)
+		if !m.receiveBattleinput(ev, fx) {
+			return m.undo(&old, fx, 160)
+		}
+		return took(160)
+	case CommandReset:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 165)
+		if !m.commandReset(ev, fx) {
+			return refused(165)
+		}
+		return took(165)
+	case ReceiveReset:
 		// specs/netplay/spec.yaml:382
-		fx.fired = append(fx.fired, 156)
+		old := *m
+		fx.fired = append(fx.fired, 166)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 166)
+		}
+		return took(166)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 168)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(168)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 169)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(169)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 170)
+			m.receiveAck(fx)
+			return took(170)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 171)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(171)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 172)
+		m.receiveAbort(ev, fx)
+		return took(172)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 173)
 		m.State = StateClosed
-		return took(156)
+		return took(173)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1058,101 +1229,91 @@ func (m *Peer) stepEndingBattle(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:324
+		// specs/netplay/spec.yaml:349
 		old := *m
-		fx.fired = append(fx.fired, 157)
-		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 157)
-		}
-		return took(157)
-	case CommandChecksum:
-		// specs/netplay/spec.yaml:340
-		old := *m
-		fx.fired = append(fx.fired, 159)
-		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
-			return m.undo(&old, fx, 159)
-		}
-		return took(159)
-	case CommandInput:
-		// specs/netplay/spec.yaml:341
-		old := *m
-		fx.fired = append(fx.fired, 160)
-		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
-			return m.undo(&old, fx, 160)
-		}
-		return took(160)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:342
-		old := *m
-		fx.fired = append(fx.fired, 161)
-		if !m.receiveChecksum(ev, fx) {
-			return m.undo(&old, fx, 161)
-		}
-		return took(161)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:343
-		old := *m
-		fx.fired = append(fx.fired, 162)
-		if !m.receiveBattleinput(ev, fx) {
-			return m.undo(&old, fx, 162)
-		}
-		return took(162)
-	case CommandReset:
-		// specs/netplay/spec.yaml:353
-		fx.fired = append(fx.fired, 167)
-		if !m.commandReset(ev, fx) {
-			return refused(167)
-		}
-		return took(167)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
-		old := *m
-		fx.fired = append(fx.fired, 168)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 168)
-		}
-		return took(168)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 170)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(170)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 171)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(171)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 172)
-			m.receiveAck(fx)
-			return took(172)
-		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 173)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(173)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
 		fx.fired = append(fx.fired, 174)
-		m.commandQuit(fx)
+		if !m.Battle.receiveReady(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 174)
+		}
 		return took(174)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 175)
-		m.commandAbort(ev, fx)
-		return took(175)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
+	case CommandChecksum:
+		// specs/netplay/spec.yaml:365
+		old := *m
 		fx.fired = append(fx.fired, 176)
-		m.receiveAbort(ev, fx)
+		if !m.Battle.commandChecksum(fx, ev.Checksum.Crc) {
+			return m.undo(&old, fx, 176)
+		}
 		return took(176)
-	case EventLost:
-		// specs/netplay/spec.yaml:382
+	case CommandInput:
+		// specs/netplay/spec.yaml:366
+		old := *m
 		fx.fired = append(fx.fired, 177)
-		m.State = StateClosed
+		if !m.Battle.commandInput(fx, ev.Input.Bits) || !m.settle(fx) {
+			return m.undo(&old, fx, 177)
+		}
 		return took(177)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:367
+		old := *m
+		fx.fired = append(fx.fired, 178)
+		if !m.receiveChecksum(ev, fx) {
+			return m.undo(&old, fx, 178)
+		}
+		return took(178)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:368
+		old := *m
+		fx.fired = append(fx.fired, 179)
+		if !m.receiveBattleinput(ev, fx) {
+			return m.undo(&old, fx, 179)
+		}
+		return took(179)
+	case CommandReset:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 184)
+		if !m.commandReset(ev, fx) {
+			return refused(184)
+		}
+		return took(184)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:382
+		old := *m
+		fx.fired = append(fx.fired, 185)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 185)
+		}
+		return took(185)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 187)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(187)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 188)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(188)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 189)
+			m.receiveAck(fx)
+			return took(189)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 190)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(190)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 191)
+		m.receiveAbort(ev, fx)
+		return took(191)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 192)
+		m.State = StateClosed
+		return took(192)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1161,69 +1322,69 @@ func (m *Peer) stepEndingBattle2(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:328
-		old := *m
-		fx.fired = append(fx.fired, 178)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 178)
-		}
-		return took(178)
-	case CommandReset:
 		// specs/netplay/spec.yaml:353
-		fx.fired = append(fx.fired, 180)
-		if !m.commandReset(ev, fx) {
-			return refused(180)
-		}
-		return took(180)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:357
 		old := *m
-		fx.fired = append(fx.fired, 181)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 181)
+		fx.fired = append(fx.fired, 193)
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 193)
 		}
-		return took(181)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 183)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(183)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 184)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(184)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 185)
-			m.receiveAck(fx)
-			return took(185)
+		return took(193)
+	case CommandReset:
+		// specs/netplay/spec.yaml:378
+		fx.fired = append(fx.fired, 195)
+		if !m.commandReset(ev, fx) {
+			return refused(195)
 		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 186)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(186)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
-		fx.fired = append(fx.fired, 187)
-		m.commandQuit(fx)
-		return took(187)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 188)
-		m.commandAbort(ev, fx)
-		return took(188)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
-		fx.fired = append(fx.fired, 189)
-		m.receiveAbort(ev, fx)
-		return took(189)
-	case EventLost:
+		return took(195)
+	case ReceiveReset:
 		// specs/netplay/spec.yaml:382
-		fx.fired = append(fx.fired, 190)
+		old := *m
+		fx.fired = append(fx.fired, 196)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 196)
+		}
+		return took(196)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 198)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(198)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 199)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(199)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 200)
+			m.receiveAck(fx)
+			return took(200)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 201)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(201)
+	case CommandQuit:
+		// specs/netplay/spec.yaml:404
+		fx.fired = append(fx.fired, 202)
+		m.commandQuit(fx)
+		return took(202)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:405
+		fx.fired = append(fx.fired, 203)
+		m.commandAbort(ev, fx)
+		return took(203)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 204)
+		m.receiveAbort(ev, fx)
+		return took(204)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 205)
 		m.State = StateClosed
-		return took(190)
+		return took(205)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1232,75 +1393,75 @@ func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveReady:
-		// specs/netplay/spec.yaml:332
-		return ignored(191)
-	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:332
-		return ignored(192)
-	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:332
-		return ignored(193)
-	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:332
-		return ignored(194)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:332
-		return ignored(195)
-	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:332
-		return ignored(196)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:332
-		return ignored(197)
-	case ReceiveReset:
 		// specs/netplay/spec.yaml:357
-		old := *m
-		fx.fired = append(fx.fired, 199)
-		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
-			return m.undo(&old, fx, 199)
-		}
-		return took(199)
-	case CommandPing:
-		// specs/netplay/spec.yaml:371
-		fx.fired = append(fx.fired, 201)
-		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
-		return took(201)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:372
-		fx.fired = append(fx.fired, 202)
-		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
-		return took(202)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:374
-		if m.Away {
-			fx.fired = append(fx.fired, 203)
-			m.receiveAck(fx)
-			return took(203)
-		}
-		// specs/netplay/spec.yaml:375
-		fx.fired = append(fx.fired, 204)
-		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
-		return took(204)
-	case CommandQuit:
-		// specs/netplay/spec.yaml:379
-		fx.fired = append(fx.fired, 205)
-		m.commandQuit(fx)
-		return took(205)
-	case CommandAbort:
-		// specs/netplay/spec.yaml:380
-		fx.fired = append(fx.fired, 206)
-		m.commandAbort(ev, fx)
-		return took(206)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:381
-		fx.fired = append(fx.fired, 207)
-		m.receiveAbort(ev, fx)
-		return took(207)
-	case EventLost:
+		return ignored(206)
+	case ReceiveSeedrandom:
+		// specs/netplay/spec.yaml:357
+		return ignored(207)
+	case ReceiveInputdelay:
+		// specs/netplay/spec.yaml:357
+		return ignored(208)
+	case ReceiveSelectship:
+		// specs/netplay/spec.yaml:357
+		return ignored(209)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:357
+		return ignored(210)
+	case ReceiveFramecount:
+		// specs/netplay/spec.yaml:357
+		return ignored(211)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:357
+		return ignored(212)
+	case ReceiveReset:
 		// specs/netplay/spec.yaml:382
-		fx.fired = append(fx.fired, 208)
+		old := *m
+		fx.fired = append(fx.fired, 214)
+		if !m.Reset.receiveReset(fx, ev.Message.Reset.Reason) || !m.settle(fx) {
+			return m.undo(&old, fx, 214)
+		}
+		return took(214)
+	case CommandPing:
+		// specs/netplay/spec.yaml:396
+		fx.fired = append(fx.fired, 216)
+		fx.send(MessagePing).Ping = PingMessage{Id: ev.Ping.Id}
+		return took(216)
+	case ReceivePing:
+		// specs/netplay/spec.yaml:397
+		fx.fired = append(fx.fired, 217)
+		fx.send(MessageAck).Ack = AckMessage{Id: ev.Message.Ping.Id}
+		return took(217)
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:399
+		if m.Away {
+			fx.fired = append(fx.fired, 218)
+			m.receiveAck(fx)
+			return took(218)
+		}
+		// specs/netplay/spec.yaml:400
+		fx.fired = append(fx.fired, 219)
+		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
+		return took(219)
+	case CommandQuit:
+		// specs/netplay/spec.yaml:404
+		fx.fired = append(fx.fired, 220)
+		m.commandQuit(fx)
+		return took(220)
+	case CommandAbort:
+		// specs/netplay/spec.yaml:405
+		fx.fired = append(fx.fired, 221)
+		m.commandAbort(ev, fx)
+		return took(221)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:414
+		fx.fired = append(fx.fired, 222)
+		m.receiveAbort(ev, fx)
+		return took(222)
+	case EventLost:
+		// specs/netplay/spec.yaml:415
+		fx.fired = append(fx.fired, 223)
 		m.State = StateClosed
-		return took(208)
+		return took(223)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1309,59 +1470,59 @@ func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 func (m *Peer) stepClosed(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveInit:
-		// specs/netplay/spec.yaml:389
-		return ignored(209)
-	case ReceivePing:
-		// specs/netplay/spec.yaml:389
-		return ignored(210)
-	case ReceiveAck:
-		// specs/netplay/spec.yaml:389
-		return ignored(211)
-	case ReceiveReady:
-		// specs/netplay/spec.yaml:389
-		return ignored(212)
-	case ReceiveFleet:
-		// specs/netplay/spec.yaml:389
-		return ignored(213)
-	case ReceiveTeamname:
-		// specs/netplay/spec.yaml:389
-		return ignored(214)
-	case ReceiveConfirm1:
-		// specs/netplay/spec.yaml:389
-		return ignored(215)
-	case ReceiveConfirm2:
-		// specs/netplay/spec.yaml:389
-		return ignored(216)
-	case ReceiveCancel:
-		// specs/netplay/spec.yaml:389
-		return ignored(217)
-	case ReceiveCancelack:
-		// specs/netplay/spec.yaml:389
-		return ignored(218)
-	case ReceiveSeedrandom:
-		// specs/netplay/spec.yaml:389
-		return ignored(219)
-	case ReceiveInputdelay:
-		// specs/netplay/spec.yaml:389
-		return ignored(220)
-	case ReceiveSelectship:
-		// specs/netplay/spec.yaml:389
-		return ignored(221)
-	case ReceiveBattleinput:
-		// specs/netplay/spec.yaml:389
-		return ignored(222)
-	case ReceiveFramecount:
-		// specs/netplay/spec.yaml:390
-		return ignored(223)
-	case ReceiveChecksum:
-		// specs/netplay/spec.yaml:390
+		// specs/netplay/spec.yaml:422
 		return ignored(224)
-	case ReceiveAbort:
-		// specs/netplay/spec.yaml:390
+	case ReceivePing:
+		// specs/netplay/spec.yaml:422
 		return ignored(225)
-	case ReceiveReset:
-		// specs/netplay/spec.yaml:390
+	case ReceiveAck:
+		// specs/netplay/spec.yaml:422
 		return ignored(226)
+	case ReceiveReady:
+		// specs/netplay/spec.yaml:422
+		return ignored(227)
+	case ReceiveFleet:
+		// specs/netplay/spec.yaml:422
+		return ignored(228)
+	case ReceiveTeamname:
+		// specs/netplay/spec.yaml:422
+		return ignored(229)
+	case ReceiveConfirm1:
+		// specs/netplay/spec.yaml:422
+		return ignored(230)
+	case ReceiveConfirm2:
+		// specs/netplay/spec.yaml:422
+		return ignored(231)
+	case ReceiveCancel:
+		// specs/netplay/spec.yaml:422
+		return ignored(232)
+	case ReceiveCancelack:
+		// specs/netplay/spec.yaml:422
+		return ignored(233)
+	case ReceiveSeedrandom:
+		// specs/netplay/spec.yaml:422
+		return ignored(234)
+	case ReceiveInputdelay:
+		// specs/netplay/spec.yaml:422
+		return ignored(235)
+	case ReceiveSelectship:
+		// specs/netplay/spec.yaml:422
+		return ignored(236)
+	case ReceiveBattleinput:
+		// specs/netplay/spec.yaml:422
+		return ignored(237)
+	case ReceiveFramecount:
+		// specs/netplay/spec.yaml:423
+		return ignored(238)
+	case ReceiveChecksum:
+		// specs/netplay/spec.yaml:423
+		return ignored(239)
+	case ReceiveAbort:
+		// specs/netplay/spec.yaml:423
+		return ignored(240)
+	case ReceiveReset:
+		// specs/netplay/spec.yaml:423
+		return ignored(241)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -1377,7 +1538,7 @@ func (m *Peer) unmentioned(ev *Event, fx *Effects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// onResetOver handles reset.over in the states inSetup, preBattle and 8 others.
+// onResetOver handles reset.over in the states inSetup, preBattle and 9 others.
 func (m *Peer) onResetOver(fx *Effects, next *waiting) {
 	m.Confirm = newConfirmPart()
 	m.Ready = newReadyPart()
@@ -1404,29 +1565,29 @@ func (m *Peer) onResetOver(fx *Effects, next *waiting) {
 func (m *Peer) settleInSetup(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingConfirmCancelled:
-		// specs/netplay/spec.yaml:264
+		// specs/netplay/spec.yaml:270
 		fx.fired = append(fx.fired, 32)
 		fx.report(ReportCancelled)
 		return true
 	case waitingConfirmFinished:
-		// specs/netplay/spec.yaml:265
+		// specs/netplay/spec.yaml:271
 		fx.fired = append(fx.fired, 33)
 		fx.report(ReportConfirmed)
 		m.Confirm = newConfirmPart()
 		m.State = StatePreBattle
 		return true
 	case waitingFleetChanged:
-		// specs/netplay/spec.yaml:254
+		// specs/netplay/spec.yaml:260
 		fx.fired = append(fx.fired, 22)
 		fx.report(ReportShipChanged).ShipChanged = ShipChangedReport{Own: next.fleetChanged.own, Slot: next.fleetChanged.slot, Ship: next.fleetChanged.value}
 		return true
 	case waitingTeamChanged:
-		// specs/netplay/spec.yaml:255
+		// specs/netplay/spec.yaml:261
 		fx.fired = append(fx.fired, 23)
 		fx.report(ReportNameChanged).NameChanged = NameChangedReport{Own: next.teamChanged.own, Name: next.teamChanged.value}
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
+		// specs/netplay/spec.yaml:384
 		fx.fired = append(fx.fired, 35)
 		m.onResetOver(fx, next)
 		return true
@@ -1439,13 +1600,13 @@ func (m *Peer) settleInSetup(fx *Effects, next *waiting) bool {
 func (m *Peer) settlePreBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:279
+		// specs/netplay/spec.yaml:285
 		fx.fired = append(fx.fired, 51)
 		fx.report(ReportMatchBegins).MatchBegins = MatchBeginsReport{Delay: m.MatchDelay, Seed: m.MatchSeed}
 		m.State = StateInterBattle
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
+		// specs/netplay/spec.yaml:384
 		fx.fired = append(fx.fired, 54)
 		m.onResetOver(fx, next)
 		return true
@@ -1458,9 +1619,9 @@ func (m *Peer) settlePreBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:287
+		// specs/netplay/spec.yaml:294
 		if m.GameOver {
-			fx.fired = append(fx.fired, 67)
+			fx.fired = append(fx.fired, 68)
 			m.GameOver = false
 			m.OwnGone = 0
 			m.OtherGone = 0
@@ -1471,18 +1632,37 @@ func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 			m.State = StateInSetup
 			return true
 		}
-		// specs/netplay/spec.yaml:290
-		fx.fired = append(fx.fired, 68)
+		// specs/netplay/spec.yaml:295
+		if m.Following {
+			fx.fired = append(fx.fired, 69)
+			m.Following = false
+			m.State = StateUndecided
+			return true
+		}
+		// specs/netplay/spec.yaml:296
+		fx.fired = append(fx.fired, 70)
 		fx.report(ReportChoose).Choose = ChooseReport{Own: m.OwnDue, Other: m.OtherDue}
 		m.State = StateSelectShip
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 70)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 72)
 		m.onResetOver(fx, next)
 		return true
 	}
 	return false
+}
+
+// settleUndecided handles one event of a part in the state undecided. It returns false if the step is
+// refused.
+func (m *Peer) settleUndecided(fx *Effects, next *waiting) bool {
+	if next.kind != waitingResetOver {
+		return false
+	}
+	// specs/netplay/spec.yaml:384
+	fx.fired = append(fx.fired, 89)
+	m.onResetOver(fx, next)
+	return true
 }
 
 // settleSelectShip handles one event of a part in the state selectShip. It returns false if the step is
@@ -1490,13 +1670,13 @@ func (m *Peer) settleInterBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleSelectShip(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:307
-		fx.fired = append(fx.fired, 88)
+		// specs/netplay/spec.yaml:332
+		fx.fired = append(fx.fired, 107)
 		m.State = StateSpawning
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 91)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 110)
 		m.onResetOver(fx, next)
 		return true
 	}
@@ -1507,13 +1687,13 @@ func (m *Peer) settleSelectShip(fx *Effects, next *waiting) bool {
 func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 105)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 124)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleBegun:
-		// specs/netplay/spec.yaml:312
-		fx.fired = append(fx.fired, 102)
+		// specs/netplay/spec.yaml:337
+		fx.fired = append(fx.fired, 121)
 		fx.report(ReportBattleBegins)
 		m.State = StateInBattle
 		return true
@@ -1525,28 +1705,28 @@ func (m *Peer) settleSpawning(fx *Effects, next *waiting) bool {
 func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 127)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 146)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:344
-		fx.fired = append(fx.fired, 121)
+		// specs/netplay/spec.yaml:369
+		fx.fired = append(fx.fired, 140)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:345
-		fx.fired = append(fx.fired, 122)
+		// specs/netplay/spec.yaml:370
+		fx.fired = append(fx.fired, 141)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 123)
+		// specs/netplay/spec.yaml:371
+		fx.fired = append(fx.fired, 142)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:347
-		fx.fired = append(fx.fired, 124)
+		// specs/netplay/spec.yaml:372
+		fx.fired = append(fx.fired, 143)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
@@ -1554,8 +1734,8 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleEnding:
-		// specs/netplay/spec.yaml:317
-		fx.fired = append(fx.fired, 116)
+		// specs/netplay/spec.yaml:342
+		fx.fired = append(fx.fired, 135)
 		fx.report(ReportBattleEnding)
 		m.State = StateEndingBattle
 		return true
@@ -1568,28 +1748,28 @@ func (m *Peer) settleInBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 148)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 167)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:344
-		fx.fired = append(fx.fired, 142)
+		// specs/netplay/spec.yaml:369
+		fx.fired = append(fx.fired, 161)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:345
-		fx.fired = append(fx.fired, 143)
+		// specs/netplay/spec.yaml:370
+		fx.fired = append(fx.fired, 162)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 144)
+		// specs/netplay/spec.yaml:371
+		fx.fired = append(fx.fired, 163)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:347
-		fx.fired = append(fx.fired, 145)
+		// specs/netplay/spec.yaml:372
+		fx.fired = append(fx.fired, 164)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
@@ -1597,8 +1777,8 @@ func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleCatchingUp:
-		// specs/netplay/spec.yaml:321
-		fx.fired = append(fx.fired, 137)
+		// specs/netplay/spec.yaml:346
+		fx.fired = append(fx.fired, 156)
 		fx.report(ReportLastFrame).LastFrame = LastFrameReport{Frame: next.battleCatchingUp.frame}
 		m.State = StateEndingBattle2
 		return true
@@ -1611,28 +1791,28 @@ func (m *Peer) settleEndingBattle(fx *Effects, next *waiting) bool {
 func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 169)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 186)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleHeardChecksum:
-		// specs/netplay/spec.yaml:344
-		fx.fired = append(fx.fired, 163)
+		// specs/netplay/spec.yaml:369
+		fx.fired = append(fx.fired, 180)
 		fx.report(ReportHeardChecksum).HeardChecksum = HeardChecksumReport{Frame: next.battleHeardChecksum.frame, Crc: next.battleHeardChecksum.crc}
 		return true
 	case waitingBattleHeardInput:
-		// specs/netplay/spec.yaml:345
-		fx.fired = append(fx.fired, 164)
+		// specs/netplay/spec.yaml:370
+		fx.fired = append(fx.fired, 181)
 		fx.report(ReportHeardInput).HeardInput = HeardInputReport{Bits: next.battleHeardInput.bits}
 		return true
 	case waitingBattleSimulate:
-		// specs/netplay/spec.yaml:346
-		fx.fired = append(fx.fired, 165)
+		// specs/netplay/spec.yaml:371
+		fx.fired = append(fx.fired, 182)
 		fx.report(ReportSimulate).Simulate = SimulateReport{Frame: next.battleSimulate.frame}
 		return true
 	case waitingBattleOutOfStep:
-		// specs/netplay/spec.yaml:347
-		fx.fired = append(fx.fired, 166)
+		// specs/netplay/spec.yaml:372
+		fx.fired = append(fx.fired, 183)
 		fx.report(ReportOutOfStep).OutOfStep = OutOfStepReport{Frame: next.battleOutOfStep.frame}
 		if !m.Reset.commandReset(fx, SyncLoss) {
 			return false
@@ -1640,8 +1820,8 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 		m.State = StateResetting
 		return true
 	case waitingBattleEnded:
-		// specs/netplay/spec.yaml:325
-		fx.fired = append(fx.fired, 158)
+		// specs/netplay/spec.yaml:350
+		fx.fired = append(fx.fired, 175)
 		fx.report(ReportBattleEnded)
 		if !m.Ready.commandReady(fx) {
 			return false
@@ -1657,13 +1837,13 @@ func (m *Peer) settleEndingBattle2(fx *Effects, next *waiting) bool {
 func (m *Peer) settleCheckpoint(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingReadyPassed:
-		// specs/netplay/spec.yaml:329
-		fx.fired = append(fx.fired, 179)
+		// specs/netplay/spec.yaml:354
+		fx.fired = append(fx.fired, 194)
 		m.State = StateInterBattle
 		return true
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 182)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 197)
 		m.onResetOver(fx, next)
 		return true
 	}
@@ -1675,12 +1855,12 @@ func (m *Peer) settleCheckpoint(fx *Effects, next *waiting) bool {
 func (m *Peer) settleResetting(fx *Effects, next *waiting) bool {
 	switch next.kind {
 	case waitingResetOver:
-		// specs/netplay/spec.yaml:359
-		fx.fired = append(fx.fired, 200)
+		// specs/netplay/spec.yaml:384
+		fx.fired = append(fx.fired, 215)
 		m.onResetOver(fx, next)
 		return true
 	case waitingBattleFinished:
-		// specs/netplay/spec.yaml:350
+		// specs/netplay/spec.yaml:375
 		return true
 	}
 	return false
@@ -1702,6 +1882,8 @@ func (m *Peer) settle(fx *Effects) bool {
 			ok = m.settlePreBattle(fx, next)
 		case StateInterBattle:
 			ok = m.settleInterBattle(fx, next)
+		case StateUndecided:
+			ok = m.settleUndecided(fx, next)
 		case StateSelectShip:
 			ok = m.settleSelectShip(fx, next)
 		case StateSpawning:
@@ -1730,27 +1912,27 @@ func (m *Peer) linkUp(fx *Effects) {
 	m.State = StateInit
 }
 
-// commandQuit handles quit in the states connecting, init and 10 others.
+// commandQuit handles quit in the states connecting, init and 9 others.
 func (m *Peer) commandQuit(fx *Effects) {
 	fx.close()
 	m.State = StateClosed
 }
 
-// commandAbort handles abort in the states init, inSetup and 9 others.
+// commandAbort handles abort in the states init, inSetup and 8 others.
 func (m *Peer) commandAbort(ev *Event, fx *Effects) {
 	fx.send(MessageAbort).Abort = AbortMessage{Reason: ev.Abort.Reason}
 	fx.close()
 	m.State = StateClosed
 }
 
-// receiveAbort handles ABORT in the states init, inSetup and 9 others.
+// receiveAbort handles ABORT in the states init, inSetup and 10 others.
 func (m *Peer) receiveAbort(ev *Event, fx *Effects) {
 	fx.report(ReportAborted).Aborted = AbortedReport{Reason: ev.Message.Abort.Reason}
 	fx.close()
 	m.State = StateClosed
 }
 
-// receiveAck handles ACK in the states inSetup, preBattle and 8 others.
+// receiveAck handles ACK in the states inSetup, preBattle and 9 others.
 func (m *Peer) receiveAck(fx *Effects) {
 	m.Away = false
 	fx.report(ReportBack)

@@ -46,6 +46,7 @@ const (
 	CommandAgree                        // this side's setting and, of the side that accepted, the seed
 	CommandNext                         // the battle is over or the match begins; who has to choose a ship
 	CommandMatchOver                    // a fleet is empty
+	CommandFollow                       // the battle is over, and this side has not seen how: go on as the other side does
 	CommandPick                         // the player's next ship; none leaves it to chance
 	CommandSkip                         // this side, or the other, has nothing to choose after all; for who cannot see the battle
 	CommandReady                        // ships chosen and shown, or loaded: go on
@@ -55,7 +56,7 @@ const (
 	CommandReset                        // leave the match
 )
 
-var eventKindNames = [...]string{"start", "up", "lost", "INIT", "PING", "ACK", "READY", "FLEET", "TEAMNAME", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "SEEDRANDOM", "INPUTDELAY", "SELECTSHIP", "BATTLEINPUT", "FRAMECOUNT", "CHECKSUM", "ABORT", "RESET", "version", "connect", "connected", "quit", "abort", "ping", "bring", "ship", "name", "probe", "confirm", "cancel", "agree", "next", "matchOver", "pick", "skip", "ready", "checksum", "input", "finish", "reset"}
+var eventKindNames = [...]string{"start", "up", "lost", "INIT", "PING", "ACK", "READY", "FLEET", "TEAMNAME", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "SEEDRANDOM", "INPUTDELAY", "SELECTSHIP", "BATTLEINPUT", "FRAMECOUNT", "CHECKSUM", "ABORT", "RESET", "version", "connect", "connected", "quit", "abort", "ping", "bring", "ship", "name", "probe", "confirm", "cancel", "agree", "next", "matchOver", "follow", "pick", "skip", "ready", "checksum", "input", "finish", "reset"}
 
 // String returns the name as the specification has it.
 func (v EventKind) String() string { return fsm.Name(eventKindNames[:], int(v)) }

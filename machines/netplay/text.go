@@ -79,6 +79,7 @@ func appendPeer(b []byte, m *Peer) []byte {
 	b = appendPicks(append(b, ", ownGone: "...), &m.OwnGone)
 	b = appendPicks(append(b, ", otherGone: "...), &m.OtherGone)
 	b = wire.AppendBool(b, ", gameOver: ", m.GameOver)
+	b = wire.AppendBool(b, ", following: ", m.Following)
 	b = wire.AppendBool(b, ", away: ", m.Away)
 	b = appendReadyPart(append(b, ", ready: "...), &m.Ready)
 	b = appendConfirmPart(append(b, ", confirm: "...), &m.Confirm)

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "afa9b19c663df810f6e3f83bd88dde76215c8fa6b53b881129406ac793e96908"
+const hash = "812759963c8f48030a53f677a29421e947e5edce838b354b7f3c74ccdb7971cf"
 
 // The constants of the specification that its machines use.
 const (
