@@ -14,8 +14,9 @@
 //	note …, error …                 remarks; what went wrong, in which state, with which packet
 //	played …                        the last line: what was played
 //
-// Exit codes: 0 everything was played and the connection was left in good order; 1 the other side
-// deviated from the protocol or the match failed; 2 wrong usage, or no connection or file.
+// Exit codes: 0 everything was played, the connection was left in good order, and the other side has
+// shown every guess of this side to be right; 1 the other side deviated from the protocol, the match failed, or its
+// end was not told; 2 wrong usage, or no connection or file.
 package main
 
 import (
@@ -105,6 +106,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.game, "game", "0.7.0", "`version` of the game that this side gives itself out for, 0.6.9 or later")
 	f.StringVar(&c.Name, "name", "Parley", "`name` of the own team")
 	f.IntVar(&c.Delay, "delay", 2, "`frames` until an input acts, 0 to 35; the greater delay of both sides counts")
+	f.BoolVar(&c.Adapt, "adapt", true, "ask for a greater delay, up to 12 frames, where the way to the other side "+
+		"would slow the frames down")
 	f.UintVar(&s.seed, "seed", 0, "`number` that the random numbers begin with, from the side that accepts "+
 		"(default the time)")
 	f.IntVar(&c.Matches, "matches", 1, "`number` of matches to play before leaving; 0: until the other side leaves")

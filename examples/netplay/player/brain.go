@@ -34,11 +34,13 @@ type brain struct {
 	gone     bool  // the link was lost
 	traceErr error
 
+	stake    stake
 	brought  bool
 	named    bool
 	changed  time.Time // when something last changed in the setup
 	pings    netplay.Id
 	deaf     bool // the match was left and the other side may not hear yet
+	way      way
 	match    match
 	battle   battle
 	position position // in the script
@@ -190,6 +192,8 @@ func (b *brain) due() *command {
 		return b.dueStart()
 	case netplay.StateInterBattle:
 		return b.dueNext()
+	case netplay.StateUndecided:
+		return b.dueUndecided()
 	case netplay.StateSelectShip:
 		return b.dueSelect()
 	case netplay.StateSpawning:
@@ -226,7 +230,7 @@ func (b *brain) listen(events []event) {
 			case traceOnly(e.err):
 				b.traceErr = e.err
 			case b.failure == nil && errors.As(e.err, &de):
-				b.failure = &Failure{State: de.State, Reason: "the other side deviated", Err: e.err}
+				b.failure = &Failure{State: de.State, Reason: b.blame("the other side deviated"), Err: e.err}
 			}
 		}
 	}
@@ -247,9 +251,14 @@ func (b *brain) outcome() error {
 		return b.position.err
 	case b.failure != nil:
 		return b.failure
+	case b.leaving && b.stake.guess:
+		b.fail(b.stake.what+", and left before the other side had shown that it was right", nil)
+		return b.failure
 	case b.leaving:
 		b.line("left in good order")
 		return nil
+	case b.stake.guess:
+		// whatever ended the connection may be our own fault
 	case b.cfg.Idle && b.orderly():
 		b.line("the other side left")
 		return nil
@@ -264,6 +273,10 @@ func (b *brain) outcome() error {
 	case errors.Is(b.lost, transport.ErrReset):
 		f.Reason, f.Err = "the other side broke off the connection", nil
 	}
+	if b.last == netplay.StateUndecided {
+		f.Reason += fmt.Sprintf(", and nothing has told whether match %d is over", b.res.Matches()+1)
+	}
+	f.Reason = b.blame(f.Reason)
 	if n := b.cfg.Matches; n > 0 && f.Err == nil {
 		f.Reason += fmt.Sprintf(" after %d of %d matches", b.res.Matches(), n)
 	}

@@ -46,6 +46,9 @@ type Config struct {
 	Name string
 	// Delay is the wanted delay in frames, 0 to MaxDelay.
 	Delay int
+	// Adapt asks for a greater delay, of up to 12 frames, where the way to the other side is so long
+	// that it would slow the frames down. It is measured in the setup, by PING.
+	Adapt bool
 	// Seed is what the random numbers of each match begin with; only that of the accepting side counts.
 	Seed uint32
 	// Matches is how many matches are played before this side leaves, 0: as many as the other side

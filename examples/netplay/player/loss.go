@@ -1,6 +1,7 @@
 package player
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/parley-go/parley/machines/netplay"
@@ -58,12 +59,12 @@ func (b *battle) watch(i int, in netplay.Input) {
 // are given a choice, and whoever then chooses has lost one: see resolve.
 func (b *brain) battleEnded() {
 	m := &b.match
-	m.verdict = unknown
+	m.verdict, m.said = unknown, false
 	switch {
 	case b.battle.mode != Echo:
 		m.verdict = b.simVerdict()
 	case len(m.died) > 0:
-		m.verdict, m.died = m.died[0], m.died[1:]
+		m.verdict, m.said, m.died = m.died[0], true, m.died[1:]
 	default:
 		m.likely, m.patience = b.evidence()
 	}
@@ -139,14 +140,90 @@ func (b *brain) loses(i int) {
 	b.match.unknown[i]++
 }
 
-// overNow reports whether the battle has emptied a fleet, as far as one can tell.
-func (b *brain) overNow() bool {
+// prospect is what comes after a battle.
+type prospect uint8
+
+const (
+	open   prospect = iota // the match may be over or not: nothing here tells
+	goesOn                 // both sides have a ship left, whoever lost one
+	isOver                 // a fleet is empty, whoever lost a ship
+)
+
+// prospect says what comes after the battle, as far as the ships that are left tell.
+func (b *brain) prospect() prospect {
 	m := &b.match
-	if m.verdict != unknown {
-		return m.count(own) <= 0 || m.count(other) <= 0
+	ships := [2]int{m.count(other), m.count(own)}
+	if m.verdict == unknown { // one of them has lost another
+		ships[own], ships[other] = ships[own]-1, ships[other]-1
 	}
-	likely := m.likely.lost()
-	return likely[own] && m.count(own) <= 1 || likely[other] && m.count(other) <= 1
+	switch {
+	case ships[own] > 0 && ships[other] > 0:
+		return goesOn
+	case m.verdict != unknown || ships[own] <= 0 && ships[other] <= 0:
+		return isOver
+	}
+	return open
+}
+
+// dueUndecided waits for the other side's word. A game that waits for our choice of a ship says nothing,
+// and neither does one whose match is over and whose player looks on. So when nothing has come
+// for long, a ship is chosen if ours was lost by all appearances. Otherwise this side leaves if the
+// match would have been the last.
+func (b *brain) dueUndecided() *command {
+	m := &b.match
+	if !b.since(m.choosing, m.patience) {
+		return nil
+	}
+	switch {
+	case m.likely == ownDied && m.count(own) > 1:
+		c := next(ownDied)
+		c.done = func() {
+			m.verdict = ownDied
+			b.loses(own)
+			b.guess(ownDied)
+		}
+		return c
+	case b.cfg.Matches > 0 && b.res.Matches()+1 >= b.cfg.Matches && b.position.over():
+		b.fail(fmt.Sprintf("left without knowing whether match %d is over: nothing was said since its last battle",
+			b.res.Matches()+1), nil)
+		return b.quit()
+	}
+	return nil
+}
+
+// stake is something about the end of a battle that this side has acted on and that the other side has
+// not shown to be right yet.
+type stake struct {
+	what  string
+	guess bool // nobody has told it
+}
+
+var lossNames = [...]string{ownDied: "that our ship was lost", otherDied: "that the other side's ship was lost",
+	bothDied: "that both ships were lost"}
+
+// guess notes that this side acts on a guess.
+func (b *brain) guess(v verdict) {
+	b.stake = stake{fmt.Sprintf("this side has guessed %s in battle %d", lossNames[v], b.match.battles), true}
+	b.line("note %s", b.stake.what)
+}
+
+// rely notes that this side acts on what the script says.
+func (b *brain) rely() {
+	if b.match.said {
+		b.stake = stake{what: fmt.Sprintf("the script says %s in battle %d", lossNames[b.match.verdict],
+			b.match.battles)}
+	}
+}
+
+// proved ends what is at stake: the other side goes on as it must if it is right.
+func (b *brain) proved() { b.stake = stake{} }
+
+// blame puts the reason of a failure into the light of what is at stake.
+func (b *brain) blame(reason string) string {
+	if b.stake.what == "" {
+		return reason
+	}
+	return b.stake.what + ", wrongly by all appearances: " + reason
 }
 
 // doubtful says that a choice of ships goes on in which it is not known who has one.
@@ -155,10 +232,14 @@ func (b *brain) doubtful() bool { return b.match.battles > 0 && b.match.verdict 
 // resolve ends doubts about who has to choose. The other side goes on only when
 // everybody who has to has chosen, so when it does, nobody else had to.
 func (b *brain) resolve() *command {
-	if !b.doubtful() || b.m.Ready.State != netplay.ReadyStateRemoteReady || b.m.OwnDue == b.m.OtherDue {
+	if !b.doubtful() || b.m.OwnDue == b.m.OtherDue {
 		return nil
 	}
 	who := b.m.OwnDue
+	// With our last ship lost the match would be over, and nobody would choose.
+	if b.m.Ready.State != netplay.ReadyStateRemoteReady && !(who && b.match.count(own) <= 1) {
+		return nil
+	}
 	return &command{give: func(r runner) fsm.Result { return r.Skip(who) }}
 }
 

@@ -22,6 +22,7 @@ type match struct {
 	verdict verdict          // who lost a ship in the last battle
 	likely  verdict          // who did, if that is unknown
 	died    []verdict        // what the script says of the battles to come
+	said    bool             // verdict is the script's
 
 	patience time.Duration // how long to wait for the other side's choice when the verdict is unknown
 
@@ -105,13 +106,23 @@ func (b *brain) dueNext() *command {
 	if b.m.Ready.State == netplay.ReadyStateLocalReady {
 		return nil
 	}
-	lost := [2]bool{true, true}
-	if b.match.battles > 0 {
-		if b.overNow() {
-			return &command{give: func(r runner) fsm.Result { return r.MatchOver() }}
-		}
-		lost = b.match.verdict.lost()
+	if b.match.battles == 0 {
+		return next(bothDied)
 	}
+	switch b.prospect() {
+	case isOver:
+		return &command{give: func(r runner) fsm.Result { return r.MatchOver() }, done: b.rely}
+	case goesOn:
+		c := next(b.match.verdict)
+		c.done = b.rely
+		return c
+	}
+	return &command{give: func(r runner) fsm.Result { return r.Follow() }}
+}
+
+// next goes on with the next ships of those who lost one, of both if that is unknown.
+func next(v verdict) *command {
+	lost := v.lost()
 	return &command{give: func(r runner) fsm.Result { return r.Next(lost[own], lost[other]) }}
 }
 
@@ -135,7 +146,12 @@ func (b *brain) dueSelect() *command {
 }
 
 func (b *brain) pick(slot netplay.Optional[netplay.Slot]) *command {
-	return &command{give: func(r runner) fsm.Result { return r.Pick(slot) }, done: func() { b.picked(own, slot) }}
+	return &command{give: func(r runner) fsm.Result { return r.Pick(slot) }, done: func() {
+		if b.doubtful() {
+			b.guess(map[bool]verdict{true: bothDied, false: ownDied}[b.match.picks[other]])
+		}
+		b.picked(own, slot)
+	}}
 }
 
 func ready() *command { return &command{give: func(r runner) fsm.Result { return r.Ready() }} }

@@ -36,6 +36,7 @@ func Play(ctx context.Context, cfg Config) (Result, error) {
 	if err == nil {
 		err = b.play(ctx)
 	}
+	b.clear()
 	b.leave()
 	<-b.d.Done()
 	<-ran
@@ -178,6 +179,23 @@ func stopped(ctx context.Context, err error) error {
 		return fmt.Errorf("%w (%w)", context.Cause(ctx), err)
 	}
 	return err
+}
+
+// grace is how long a battle's end is played on for before this side leaves, whatever the reason.
+const grace = 5 * time.Second
+
+// clear plays on until this side may leave.
+func (b *brain) clear() {
+	for limit := time.Now().Add(grace); b.look() == nil && !b.mayLeave() && b.now.Before(limit); {
+		b.wake = limit
+		c := b.dueFrame()
+		switch {
+		case c == nil:
+			b.wait(context.Background())
+		case b.command(c) != nil:
+			return
+		}
+	}
 }
 
 // leave ends the machine's run whatever state it is in.

@@ -156,11 +156,11 @@ func (p *position) command(b *brain, l *line) *command {
 			return b.ping()
 		}
 	case "quit":
-		if connected {
+		if connected && b.mayLeave() {
 			return b.quit()
 		}
 	case "abort":
-		if connected {
+		if connected && b.mayLeave() {
 			return &command{give: func(r runner) fsm.Result { return r.Abort(netplay.AbortReason(l.reason)) },
 				done: func() { b.leaving = true }}
 		}

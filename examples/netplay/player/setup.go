@@ -12,6 +12,10 @@ func (b *brain) entered(from, to netplay.State) {
 	switch to {
 	case netplay.StateInSetup:
 		b.changed = b.now
+	case netplay.StatePreBattle, netplay.StateSpawning:
+		b.proved()
+	case netplay.StateUndecided:
+		b.match.choosing = b.now
 	case netplay.StateSelectShip:
 		b.match.choosing = b.now
 		b.match.answered = b.now
@@ -46,11 +50,14 @@ func (b *brain) heard(r *netplay.Report) {
 		b.fail(fmt.Sprintf("the simulations of both sides differ in frame %d", r.OutOfStep.Frame), nil)
 	case netplay.ReportBattleEnded:
 		b.battleEnded()
+	case netplay.ReportAlive:
+		b.way.replied(b.now)
 	case netplay.ReportMatchEnded:
 		b.res.Ended++
 		b.over("ended")
 	case netplay.ReportMatchReset:
 		b.deaf = true
+		b.proved() // or of no interest any more
 		if b.match.on {
 			b.res.Left++
 			b.over("was left")
@@ -81,6 +88,13 @@ func (b *brain) dueSetup() *command {
 		return b.quit()
 	case b.deaf:
 		return b.probe()
+	case b.m.Away:
+		return nil
+	}
+	if c, wait := b.dueReply(); wait {
+		return c
+	}
+	switch {
 	case !b.canConfirm() || b.position.setsUp() || !b.since(b.changed, b.cfg.Calm):
 		return nil
 	}
@@ -110,6 +124,17 @@ func (b *brain) fleet() netplay.Entries {
 
 func (b *brain) quit() *command {
 	return &command{give: func(r runner) fsm.Result { return r.Quit() }, done: func() { b.leaving = true }}
+}
+
+// mayLeave says that the other side takes our leaving well: at the end of a battle it would crash a game.
+func (b *brain) mayLeave() bool {
+	switch b.m.State {
+	case netplay.StateInBattle:
+		return b.m.Battle.Ready.State != netplay.BattleReadyStateLocalReady
+	case netplay.StateEndingBattle, netplay.StateEndingBattle2:
+		return false
+	}
+	return true
 }
 
 func (b *brain) confirm() *command {
@@ -151,7 +176,7 @@ func (b *brain) canConfirm() bool {
 			}
 		}
 	}
-	return b.brought && !b.deaf
+	return b.brought && !b.deaf && (!b.cfg.Adapt || b.way.replies >= samples)
 }
 
 // dueStart agrees on delay and seed.
@@ -159,6 +184,6 @@ func (b *brain) dueStart() *command {
 	if b.m.Ready.State == netplay.ReadyStateLocalReady {
 		return nil
 	}
-	delay, seed := netplay.Delay(b.cfg.Delay), netplay.Seed(b.cfg.Seed)
+	delay, seed := b.delay(), netplay.Seed(b.cfg.Seed)
 	return &command{give: func(r runner) fsm.Result { return r.Agree(delay, seed) }}
 }

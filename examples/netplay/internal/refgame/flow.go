@@ -60,6 +60,11 @@ func (g *game) setup(first bool) error {
 	if err := g.quiet(calm); err != nil {
 		return err
 	}
+	if !first {
+		if err := g.at("over", 0); err != nil {
+			return err
+		}
+	}
 	if g.battle >= len(g.plan.Battles) {
 		return errStop
 	}
@@ -70,6 +75,8 @@ func (g *game) setup(first bool) error {
 		if err := g.before(); err != nil {
 			return err
 		}
+	} else if err := g.later(); err != nil {
+		return err
 	}
 	for g.state == "inSetup" {
 		if !g.ok[0] {
@@ -90,19 +97,8 @@ func (g *game) setup(first bool) error {
 }
 
 func (g *game) before() error {
-	for _, e := range g.plan.Before {
-		t := 0
-		if e.Own {
-			t = 1
-		}
-		g.fleet[t][e.Slot] = e.Ship
-		if g.sent[t][e.Slot] >= 0 {
-			continue // told when the turn is over
-		}
-		g.sent[t][e.Slot] = int(e.Ship)
-		if err := g.sendShip(t, e.Slot); err != nil {
-			return err
-		}
+	if err := g.edit(g.plan.Before); err != nil {
+		return err
 	}
 	if g.plan.Ping {
 		if err := g.send(tPing, 1, 2, 3, 4); err != nil {
@@ -116,6 +112,38 @@ func (g *game) before() error {
 		return err
 	}
 	return errors.Join(g.confirm(), g.cancel())
+}
+
+// later is what is done in each setup but the first.
+func (g *game) later() error {
+	if n := g.plan.Rename; n != "" && !g.nameOpen[1] {
+		g.name[1], g.nameOpen[1], g.sentName[1] = n, true, n
+		if err := g.sendName(1); err != nil {
+			return err
+		}
+	}
+	if err := g.edit(g.plan.Later); err != nil {
+		return err
+	}
+	return g.quiet(calm)
+}
+
+func (g *game) edit(edits []Edit) error {
+	for _, e := range edits {
+		t := 0
+		if e.Own {
+			t = 1
+		}
+		g.fleet[t][e.Slot] = e.Ship
+		if g.sent[t][e.Slot] >= 0 {
+			continue // told when the turn is over
+		}
+		g.sent[t][e.Slot] = int(e.Ship)
+		if err := g.sendShip(t, e.Slot); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // left goes back to the setup after a RESET.

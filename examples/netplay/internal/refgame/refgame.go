@@ -30,6 +30,10 @@ type Plan struct {
 	FPS    int // 0: as fast as possible
 	// Before are done in the setup of the first match, before confirming.
 	Before []Edit
+	// Later are done in each setup after the first.
+	Later []Edit
+	// Rename is another name for the own team in each setup after the first; empty: none.
+	Rename string
 	// Waver: confirm, cancel, and confirm again in the first setup.
 	Waver bool
 	// Random: choose ships by chance.
@@ -59,7 +63,7 @@ type Battle struct {
 
 // Moment is a place in the course of a run.
 type Moment struct {
-	// Point is one of Points.
+	// Point is one of Points, or "over" in a setup behind a match.
 	Point string
 	// Battle counts the battles of the run and Frame the frames of this battle, from 0.
 	Battle, Frame int
@@ -76,6 +80,7 @@ type Instead struct {
 	Say    []byte // send these bytes, and nothing any more
 	Close  bool   // close the connection (after Say)
 	Silent bool   // send nothing any more
+	Mute   bool   // do nothing more but take what comes, as the game does whose player looks on
 }
 
 // Report is one thing that has happened.
@@ -90,6 +95,9 @@ type Report struct {
 }
 
 // errClosed says that the other side has closed; errReset that a RESET has ended the match.
+// ErrCrashed says that the game has crashed: the other side has left it at the end of a battle.
+var ErrCrashed = errors.New("the game crashes: the other side has left at the end of a battle")
+
 var (
 	errClosed = errors.New("the other side has closed")
 	errReset  = errors.New("the match was left")
@@ -147,8 +155,11 @@ func Play(ctx context.Context, conn net.Conn, plan Plan) (Report, error) {
 	defer close(done)
 	go g.read(done)
 	err := g.run()
-	if errors.Is(err, errClosed) && g.state == "inSetup" || errors.Is(err, errStop) {
+	switch {
+	case errors.Is(err, errClosed) && g.state == "inSetup" || errors.Is(err, errStop):
 		err = nil
+	case errors.Is(err, errClosed) && (g.state == "endingBattle" || g.state == "endingBattle2"):
+		err = fmt.Errorf("%w (%w)", ErrCrashed, err)
 	}
 	g.rep.OtherFleet, g.rep.OwnFleet, g.rep.OtherName = g.fleet[0], g.fleet[1], g.name[0]
 	g.rep.Delay, g.rep.Seed = g.delay, g.seed
@@ -264,6 +275,8 @@ func (g *game) at(point string, frame int) error {
 	switch {
 	case do.Leave:
 		return g.leave()
+	case do.Mute:
+		return g.until(func() bool { return false })
 	case do.Close:
 		g.conn.Write(do.Say)
 		return errStop
