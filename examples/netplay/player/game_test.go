@@ -169,7 +169,8 @@ func TestGameUnseenLosses(t *testing.T) {
 	plan := refgame.Plan{Server: true, Fleet: []byte{orz, spathi, shofixti}, Name: "The game", Delay: 2,
 		Battles: []refgame.Battle{{OwnDies: true, After: 40},
 			{OtherDies: true, After: 40, Special: []int{3, 7}}, {OtherDies: true, OwnDies: true, After: 30},
-			{OwnDies: true, After: 40, Special: []int{3, 7}}, {After: 1}}} // the last is never begun: its confirmation tells
+			{OwnDies: true, After: 40, Special: []int{3, 7}},
+			{After: 1}}} // never begun: its confirmation tells
 	cfg := player.Config{Matches: 1, Fleet: []netplay.Ship{netplay.ShipOrz, netplay.ShipVux, netplay.ShipZoq,
 		netplay.ShipZoq}}
 	for cfg.Doubt = 2 * time.Second; ; cfg.Doubt *= 4 {

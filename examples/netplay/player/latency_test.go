@@ -117,7 +117,8 @@ func TestFarAway(t *testing.T) {
 			wg.Wait()
 		}},
 		// A checksum that is sent back has a whole round trip, and takes it in three frames and the one it is for.
-		"a game and this side, delay 3": {least: 16, most: 17, play: againstGame(player.Config{Delay: 3, Fleet: fleet})},
+		"a game and this side, delay 3": {least: 16, most: 17,
+			play: againstGame(player.Config{Delay: 3, Fleet: fleet})},
 		"a game and this side, which adapts": {least: 23.9, most: 24.1,
 			play: againstGame(player.Config{Delay: 3, Adapt: true, Fleet: fleet})},
 		"two of this side, delay 0": {least: 0, most: 10.1, play: twoPlayers(player.Config{Fleet: fleet,

@@ -30,7 +30,8 @@ func TestUndecided(t *testing.T) {
 			plan:  refgame.Plan{Fleet: []byte{orz}, Battles: over},
 			wants: []string{"command follow", "state undecided -> inSetup", "left in good order"}},
 		"told by an edit": {ours: []netplay.Ship{chmmr, chmmr}, matches: 1, ended: 1,
-			plan: refgame.Plan{Fleet: []byte{orz}, Battles: over, Later: []refgame.Edit{{Own: true, Slot: 5, Ship: spathi}}},
+			plan: refgame.Plan{Fleet: []byte{orz}, Battles: over,
+				Later: []refgame.Edit{{Own: true, Slot: 5, Ship: spathi}}},
 			wants: []string{"state undecided -> inSetup", "report shipChanged{own: false, slot: 5, ship: spathi}",
 				"left in good order"}},
 		"told by a name": {ours: []netplay.Ship{chmmr, chmmr}, matches: 1, ended: 1,
@@ -68,9 +69,12 @@ func TestUndecided(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := player.Config{Matches: x.matches, Fleet: x.ours, Checksums: player.Echo, Doubt: 3 * time.Second}
+			cfg := player.Config{Matches: x.matches, Fleet: x.ours, Checksums: player.Echo}
 			if x.ours[0] == netplay.ShipShofixti {
 				cfg.Script = script(t, "input special x3")
+			}
+			if x.plan.At != nil { // nothing comes, so it need not be waited for
+				cfg.Doubt = time.Second
 			}
 			a, _, err := against(t, cfg, x.plan)
 			f := new(player.Failure)
@@ -99,8 +103,8 @@ func TestUndecided(t *testing.T) {
 func TestScriptIsWrong(t *testing.T) {
 	t.Parallel()
 	for script1, ours := range map[string]int{"died own": 2, "died other": 1, "died both": 1} {
-		plan := refgame.Plan{Fleet: []byte{orz, orz}, Battles: []refgame.Battle{{OtherDies: true, OwnDies: true, After: 5},
-			{After: 2}}}
+		plan := refgame.Plan{Fleet: []byte{orz, orz},
+			Battles: []refgame.Battle{{OtherDies: true, OwnDies: true, After: 5}, {After: 2}}}
 		switch script1 {
 		case "died own": // the match is over
 			plan.Fleet = plan.Fleet[:1]
