@@ -22,6 +22,7 @@ func TestUndecided(t *testing.T) {
 		ours    []netplay.Ship
 		plan    refgame.Plan
 		matches int
+		doubt   time.Duration
 		ended   int
 		wants   []string // lines
 		reason  string   // of the failure; none: all is well
@@ -42,6 +43,10 @@ func TestUndecided(t *testing.T) {
 				{OwnDies: true, After: 5}}},
 			wants: []string{"state undecided -> selectShip", "command skip{own: true}", "command matchOver",
 				"left in good order"}},
+		"told by a choice, in haste": {ours: []netplay.Ship{chmmr}, ended: 1, doubt: time.Nanosecond,
+			plan: refgame.Plan{Fleet: []byte{orz, orz}, Battles: []refgame.Battle{{OwnDies: true, After: 5},
+				{OwnDies: true, After: 5}}},
+			wants: []string{"command skip{own: true}", "command matchOver", "left in good order"}},
 		"and played again": {ours: []netplay.Ship{chmmr, chmmr}, matches: 2, ended: 2,
 			plan: refgame.Plan{Fleet: []byte{orz}, Battles: []refgame.Battle{{OwnDies: true, After: 5},
 				{OwnDies: true, OtherDies: true, After: 5}, {After: 1}}},
@@ -69,7 +74,8 @@ func TestUndecided(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			cfg := player.Config{Matches: x.matches, Fleet: x.ours, Checksums: player.Echo}
+			cfg := player.Config{Matches: x.matches, Fleet: x.ours, Checksums: player.Echo,
+				Doubt: x.doubt}
 			if x.ours[0] == netplay.ShipShofixti {
 				cfg.Script = script(t, "input special x3")
 			}
