@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/parley-go/parley/examples/netplay/internal/refgame"
@@ -79,10 +80,14 @@ func TestUndecided(t *testing.T) {
 			if x.ours[0] == netplay.ShipShofixti {
 				cfg.Script = script(t, "input special x3")
 			}
-			if x.plan.At != nil { // nothing comes, so it need not be waited for
-				cfg.Doubt = time.Second
-			}
-			a, _, err := against(t, cfg, x.plan)
+			var a *account
+			var err error
+			synctest.Test(t, func(t *testing.T) { a, err = unhurried(t, cfg, x.plan) })
+			defer func() {
+				if t.Failed() {
+					t.Log(strings.Join(a.lines, "\n"))
+				}
+			}()
 			f := new(player.Failure)
 			switch {
 			case x.reason == "" && (a.err != nil || err != nil):
@@ -103,6 +108,28 @@ func TestUndecided(t *testing.T) {
 			a.follows(t)
 		})
 	}
+}
+
+// unhurried plays a side against the reference game over a long way. The game waits for half a second when
+// ships have been chosen, as the real one does.
+func unhurried(t *testing.T, cfg player.Config, plan refgame.Plan) (*account, error) {
+	end, other := far(t)
+	cfg.Link, cfg.Server = end, !plan.Server
+	at := plan.At
+	plan.At = func(m refgame.Moment) (do refgame.Instead) {
+		if m.Point == "chosen" {
+			time.Sleep(time.Second / 2) // of the bubble
+		}
+		if at != nil {
+			do = at(m)
+		}
+		return do
+	}
+	a := new(account)
+	done := make(chan error)
+	go func() { _, err := refgame.Play(t.Context(), conn{link: other}, plan); done <- err }()
+	a.play(t.Context(), cfg)
+	return a, <-done
 }
 
 // A script that is wrong about a loss is what the failure names, and not the other side.
