@@ -194,12 +194,12 @@ func (m *Peer) stepInit(ev *Event, fx *Effects) fsm.Result {
 		m.State = StateClosed
 		return took(12)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 13)
 		m.commandQuit(fx)
 		return took(13)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 14)
 		m.commandAbort(ev, fx)
 		return took(14)
@@ -340,12 +340,12 @@ func (m *Peer) stepInSetup(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(39)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 40)
 		m.commandQuit(fx)
 		return took(40)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 41)
 		m.commandAbort(ev, fx)
 		return took(41)
@@ -510,12 +510,12 @@ func (m *Peer) stepPreBattle(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(58)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 59)
 		m.commandQuit(fx)
 		return took(59)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 60)
 		m.commandAbort(ev, fx)
 		return took(60)
@@ -615,12 +615,12 @@ func (m *Peer) stepInterBattle(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(76)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 77)
 		m.commandQuit(fx)
 		return took(77)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 78)
 		m.commandAbort(ev, fx)
 		return took(78)
@@ -751,12 +751,12 @@ func (m *Peer) stepUndecided(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(93)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 94)
 		m.commandQuit(fx)
 		return took(94)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 95)
 		m.commandAbort(ev, fx)
 		return took(95)
@@ -910,12 +910,12 @@ func (m *Peer) stepSelectShip(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(114)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 115)
 		m.commandQuit(fx)
 		return took(115)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 116)
 		m.commandAbort(ev, fx)
 		return took(116)
@@ -989,12 +989,12 @@ func (m *Peer) stepSpawning(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(128)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 129)
 		m.commandQuit(fx)
 		return took(129)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 130)
 		m.commandAbort(ev, fx)
 		return took(130)
@@ -1100,7 +1100,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(150)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:409
+		// specs/netplay/spec.yaml:404
 		if m.Battle.Ready.State != BattleReadyStateLocalReady {
 			fx.fired = append(fx.fired, 151)
 			m.commandQuit(fx)
@@ -1108,7 +1108,7 @@ func (m *Peer) stepInBattle(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:410
+		// specs/netplay/spec.yaml:405
 		if m.Battle.Ready.State != BattleReadyStateLocalReady {
 			fx.fired = append(fx.fired, 152)
 			m.commandAbort(ev, fx)
@@ -1366,12 +1366,12 @@ func (m *Peer) stepCheckpoint(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(201)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 202)
 		m.commandQuit(fx)
 		return took(202)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 203)
 		m.commandAbort(ev, fx)
 		return took(203)
@@ -1443,12 +1443,12 @@ func (m *Peer) stepResetting(ev *Event, fx *Effects) fsm.Result {
 		fx.report(ReportAlive).Alive = AliveReport{Id: ev.Message.Ack.Id}
 		return took(219)
 	case CommandQuit:
-		// specs/netplay/spec.yaml:404
+		// specs/netplay/spec.yaml:409
 		fx.fired = append(fx.fired, 220)
 		m.commandQuit(fx)
 		return took(220)
 	case CommandAbort:
-		// specs/netplay/spec.yaml:405
+		// specs/netplay/spec.yaml:410
 		fx.fired = append(fx.fired, 221)
 		m.commandAbort(ev, fx)
 		return took(221)

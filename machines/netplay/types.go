@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "812759963c8f48030a53f677a29421e947e5edce838b354b7f3c74ccdb7971cf"
+const hash = "41ac07fb60b65f09213e0fc7e1fed6843a5e64c1ed15e2336b74c383c9841df2"
 
 // The constants of the specification that its machines use.
 const (
