@@ -46,7 +46,7 @@ func TestForbiddenWords(t *testing.T) {
 // TestPackageComments asks every package for the sentence that says what it is for.
 func TestPackageComments(t *testing.T) {
 	documented, seen := map[string]bool{}, map[string]string{}
-	comment := regexp.MustCompile(`(?m)^(// (Package|Command) \w+ |Package \w+ )`)
+	comment := regexp.MustCompile(`(?m)^(// (Package|Command) [\w-]+ |Package \w+ )`)
 	forEachFile(t, func(name string, data []byte) {
 		dir := filepath.Dir(name)
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") ||

@@ -1,0 +1,101 @@
+// Package doors numbers the connections of a server that anybody may come to: each gets the least number that is
+// free, until the machine has heard of its end. Start from [New] and [Accept].
+package doors
+
+import (
+	"context"
+	"errors"
+	"net"
+	"sync"
+
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// Numbers gives connections the numbers by which the machine knows them: the least that is free.
+type Numbers struct {
+	mu        sync.Mutex
+	addresses []string      // "" where free; 0 is the server
+	freed     chan struct{} // one is free again
+}
+
+// New returns numbers from 1 to max.
+func New(max int) *Numbers {
+	return &Numbers{addresses: make([]string, max+1), freed: make(chan struct{}, 1)}
+}
+
+// take waits for a free number, until ctx ends. A link that has just ended keeps its number until
+// the machine has heard of it, so there may be none for a moment.
+func (n *Numbers) take(ctx context.Context, address string) (fsm.Peer, error) {
+	for {
+		if p, ok := n.least(address); ok {
+			return p, nil
+		}
+		select {
+		case <-n.freed:
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+func (n *Numbers) least(address string) (fsm.Peer, bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for i := 1; i < len(n.addresses); i++ {
+		if n.addresses[i] == "" {
+			n.addresses[i] = address
+			return fsm.Peer(i), true
+		}
+	}
+	return 0, false
+}
+
+// Free makes a number free again: call it when the machine has heard that the link is down.
+func (n *Numbers) Free(p fsm.Peer) {
+	n.mu.Lock()
+	n.addresses[p] = ""
+	n.mu.Unlock()
+	select {
+	case n.freed <- struct{}{}:
+	default: // it is known already
+	}
+}
+
+// Address returns the host at the other end of connection i, without its port, or "" where there is none.
+func (n *Numbers) Address(i int) string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.addresses[i]
+}
+
+// Accept gives the driver each connection under a number of its own. It returns nil when ctx ends or the driver
+// stops, and an error if the listener fails.
+func Accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Numbers, d *driver.Driver[R]) error {
+	for {
+		link, err := listener.Accept(ctx)
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		host, _, err := net.SplitHostPort(link.RemoteAddr(0).String())
+		if err != nil {
+			link.Abort()
+			continue
+		}
+		peer, err := peers.take(ctx, host)
+		if err != nil {
+			link.Abort()
+			return nil
+		}
+		if err := d.Attach(peer, link); err != nil {
+			peers.Free(peer)
+			if errors.Is(err, driver.ErrStopped) {
+				return nil
+			}
+		}
+	}
+}

@@ -1,0 +1,252 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// start runs a slotserver on loopback, where all clients have one address.
+func start(t *testing.T, bans string) (s *server, address string) {
+	t.Helper()
+	s = &server{handshake: time.Minute, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
+	if bans != "" {
+		s.bans.file = bans
+	}
+	if err := s.prepare("Test_Server", "one|two|three|four"); err != nil {
+		t.Fatal(err)
+	}
+	listener, err := tcp.Listen("tcp4", "127.0.0.1:0",
+		tcp.Config{MaxLinks: maxParties, PerAddress: -1, AddressRate: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.serve(ctx, listener) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return s, listener.Addr().String()
+}
+
+// player is a plain connection.
+type player struct {
+	t    *testing.T
+	conn net.Conn
+	r    *bufio.Reader
+}
+
+func dial(t *testing.T, address string) *player {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	return &player{t, conn, bufio.NewReader(conn)}
+}
+
+// says sends a line and expects exactly these lines back.
+func (p *player) says(sent string, want ...string) {
+	p.t.Helper()
+	if _, err := io.WriteString(p.conn, sent+"\n"); err != nil {
+		p.t.Fatal(err)
+	}
+	p.hears(want...)
+}
+
+func (p *player) hears(want ...string) {
+	p.t.Helper()
+	p.conn.SetReadDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
+	for _, w := range want {
+		if got, err := p.r.ReadString('\n'); got != w+"\n" {
+			p.t.Fatalf("got %q (%v), want %q", got, err, w)
+		}
+	}
+}
+
+func join(name string) string { return "version: 1.0 join me: " + name + " os: linux" }
+
+func accepted(name string, slot int) []string {
+	return []string{fmt.Sprintf("join from %s accepted, slot: %d, server name: Test_Server", name, slot),
+		"one", "two", "three", "four"}
+}
+
+// TestDialogue is the document's, with all that can be said instead.
+func TestDialogue(t *testing.T) {
+	s, address := start(t, "")
+	a, b := dial(t, address), dial(t, address)
+	a.says("remove me", "you're not even joined")
+	a.says("my new name: a", "you sent an invalid request")
+	a.says("hello", "you sent an invalid request")
+	a.says("server full", "you sent an invalid request")
+	a.says("version: 2.0 join me: sid os: linux", "server version incompatible")
+	a.says(join("sid"), accepted("sid", 0)...)
+	a.says(join("sid"), "you sent an invalid request")
+	b.says(join("sid"), "you sent an invalid request")
+	b.says(join("msh")+"\r", append(accepted("msh", 1), "add ip: 127.0.0.1 name: sid in 0")...)
+	a.hears("add ip: 127.0.0.1 name: msh in 1")
+	b.says("my new name: sid", "name already taken")
+	b.says("my new name: maverick", "new name accepted")
+	a.hears("remove ip: 127.0.0.1", "add ip: 127.0.0.1 name: maverick in 1") // they share an address
+	c := dial(t, address)
+	c.says(join("<b>c"), append(accepted("<b>c", 2), "add ip: 127.0.0.1 name: sid in 0",
+		"add ip: 127.0.0.1 name: maverick in 1")...)
+	a.hears("add ip: 127.0.0.1 name: <b>c in 2")
+	page := string(s.page(time.Unix(0, 0)))
+	for _, want := range []string{"<h1>Which clients are currently connected to this Parsec server ?</h1>",
+		"Name: Test Server<br>",
+		"<tr><td>2</td><td>maverick</td><td>127.0.0.1</td><td>linux</td></tr>", "<td>&lt;b&gt;c</td>",
+		`<tr><td>16</td><td colspan="3">---&gt; Slot available &lt;---</td></tr>`, "by Parsec Server v0.10"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %q:\n%s", want, page)
+		}
+	}
+	if got := string(s.json()); !strings.Contains(got, `{"slot":2,"name":"maverick","ip":"127.0.0.1","os":"linux"}`) {
+		t.Errorf("the list: %s", got)
+	}
+	a.says("remove me", "removing you")
+	// Who still plays behind the address is named again.
+	c.hears("remove ip: 127.0.0.1", "add ip: 127.0.0.1 name: maverick in 1")
+	b.hears("add ip: 127.0.0.1 name: <b>c in 2", "remove ip: 127.0.0.1", "add ip: 127.0.0.1 name: <b>c in 2")
+	b.conn.Close() // as if it had said remove me
+	c.hears("remove ip: 127.0.0.1")
+	a.says(join("sid"), append(accepted("sid", 0), "add ip: 127.0.0.1 name: <b>c in 2")...)
+}
+
+// TestFull: sixteen play, the next one is told so, and gets the slot of whoever leaves.
+func TestFull(t *testing.T) {
+	_, address := start(t, "")
+	players := make([]*player, 16)
+	for i := range players {
+		players[i] = dial(t, address)
+		name := fmt.Sprint("p", i)
+		players[i].says(join(name), accepted(name, i)...)
+	}
+	last := dial(t, address)
+	last.says(join("last"), "server full")
+	players[7].says("remove me", func() (adds []string) {
+		for i := range players { // what it has heard since it joined comes first
+			if i < 7 {
+				adds = append(adds, fmt.Sprintf("add ip: 127.0.0.1 name: p%d in %d", i, i))
+			} else if i > 7 {
+				adds = append(adds, fmt.Sprintf("add ip: 127.0.0.1 name: p%d in %d", i, i))
+			}
+		}
+		return append(adds, "removing you")
+	}()...)
+	last.says(join("last"), accepted("last", 7)...)
+}
+
+// TestBans: the list on disk counts as it is when somebody asks, by address and by prefix; one that cannot be read
+// changes nothing.
+func TestBans(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "bans")
+	stamp := time.Unix(1, 0)
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		stamp = stamp.Add(time.Second) // two writes may fall into one tick of the disk's clock
+		if err := os.Chtimes(file, stamp, stamp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("# nobody yet\n10.0.0.0/8\n")
+	s, address := start(t, file)
+	a := dial(t, address)
+	a.says(join("a"), accepted("a", 0)...)
+	a.says("remove me", "removing you")
+	write("127.0.0.0/24 # all of them\n")
+	a.says(join("a"), "you're banned from this server")
+	write("127.0.0.1\n")
+	a.says(join("a"), "you're banned from this server")
+	write("127.0.0.2\n127.0.0.300\n")
+	a.says(join("a"), "you're banned from this server") // the list before
+	if _, err := s.bans.read(); err == nil || !strings.Contains(err.Error(), `bans:2: "127.0.0.300" is no address`) {
+		t.Errorf("a mistake in the list: %v", err)
+	}
+	write("127.0.0.2\n")
+	a.says(join("a"), accepted("a", 0)...)
+}
+
+// TestRegister: the server is in the masterserver's list with its players, also after that has begun again.
+func TestRegister(t *testing.T) {
+	s, address := start(t, "")
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.master = master{address: l.Addr().String(), url: "http://example.org/", again: time.Millisecond}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.register(ctx)
+	}()
+	accept := func() *player {
+		t.Helper()
+		conn, err := l.Accept()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &player{t, conn, bufio.NewReader(conn)}
+		m.hears("version: 1.0 join me: Test_Server os: go maxplayers: 16 url: http://example.org/")
+		return m
+	}
+	m := accept()
+	m.says("join accepted")
+	a := dial(t, address)
+	a.says(join("a"), accepted("a", 0)...)
+	m.hears("players: 1 max: 16")
+	m.says("players acknowledged.")
+	m.conn.Close() // it ends, and begins again
+	m = accept()
+	m.says("join accepted", "players: 1 max: 16")
+	m.says("players acknowledged.")
+	a.says("remove me", "removing you")
+	m.hears("players: 0 max: 16")
+	cancel()
+	m.conn.Close()
+	<-ended
+}
+
+// TestUsage: what can be wrong with the command line is said in one line, with exit code 2.
+func TestUsage(t *testing.T) {
+	bad := filepath.Join(t.TempDir(), "bans")
+	if err := os.WriteFile(bad, []byte("10.0.0\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for args, want := range map[string]string{
+		"-nonsense":                         "flag provided but not defined: -nonsense",
+		"-name a,b|c -greeting a|b":         "-greeting: 2 lines, and there are 4",
+		"-name " + strings.Repeat("x", 32):  "-name: 1 to 31 characters",
+		"-greeting server|full|remove|\xff": "-greeting: line 4: ",
+		"-bans /nowhere/bans":               "-bans: stat /nowhere/bans",
+		"-bans " + bad:                      `bans:1: "10.0.0" is no address`,
+		"-listen 127.0.0.1:0 -http nowhere": "-http: ",
+		"-listen 127.0.0.1":                 "there is no port; write HOST:PORT",
+	} {
+		var out, errs bytes.Buffer
+		code := run(t.Context(), strings.Fields(args), &out, &errs)
+		if code != 2 || !strings.Contains(errs.String(), want) || !strings.HasPrefix(errs.String(), "parsec-server: ") {
+			t.Errorf("%s: exit code %d, %q", args, code, errs.String())
+		}
+	}
+}
