@@ -1,8 +1,8 @@
 // Package conform holds generated code to the interpreter, which is the law:
 // for every local value that a check reaches, and every event, both must give the same
 // result, the same next value, the same effects and the same texts; the adapter for looplab/fsm and
-// the codecs likewise. It is the only place where gen and machines meet, and knows
-// no protocol but the table of packages in [Targets]. Start from [New] and [Pair.Compare].
+// the codecs likewise. It is where gen and machines meet, and knows no protocol: it is given what
+// makes a runner, see [Target]. Start from [New] and [Pair.Compare].
 //
 // Generated structs are read by reflection: their members are named by
 // golang.GoNames and stand in the order of the model.
@@ -20,6 +20,20 @@ import (
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/runtime/fsm"
 )
+
+// Target is one role of a generated package. What is nil is not compared, but for the runner.
+type Target struct {
+	// Spec is the specification's path in the module.
+	Spec string
+	Role string
+	// Runner is the constructor of the runner.
+	Runner any
+	// Looplab puts a runner behind looplab/fsm.
+	Looplab func(runner any, callbacks loop.Callbacks) any
+	// Decode, Append and FrameSize are the package's codec.
+	Decode, Append any
+	FrameSize      func([]byte) (int, error)
+}
 
 // Pair is a role as the interpreter and as generated code know it. It is not
 // safe for concurrent use.
@@ -68,7 +82,10 @@ func New(p *model.Protocol, t Target) (*Pair, error) {
 	x.machine = x.self.Elem().FieldByName("Machine")
 	x.step = x.self.MethodByName("Step")
 	x.event = reflect.New(x.step.Type().In(0).Elem())
-	x.lab = reflect.ValueOf(t.Looplab(x.construct(t.Runner).Interface(), loop.Callbacks{"before_event": x.countdown}))
+	if t.Looplab != nil {
+		x.lab = reflect.ValueOf(t.Looplab(x.construct(t.Runner).Interface(),
+			loop.Callbacks{"before_event": x.countdown}))
+	}
 	for i, name := range golang.EventNames(role) {
 		x.kinds[name] = i
 	}

@@ -20,56 +20,65 @@ import (
 	"github.com/parley-go/parley/proptest/conform/sample/sessions"
 	"github.com/parley-go/parley/proptest/conform/sample/states"
 	"github.com/parley-go/parley/proptest/conform/sample/texts"
+	"github.com/parley-go/parley/proptest/conform/shipped"
 )
 
 // samples are packages that use every part of the language, for these tests only.
 var samples = []Target{
 	{"proptest/conform/testdata/datagram/spec.yaml", "peer", datagram.NewPeerRunner,
-		adapt[datagram.Peer, datagram.Event], datagram.DecodeMessage, datagram.AppendMessage, datagram.FrameSize},
+		shipped.Adapt[datagram.Peer, datagram.Event], datagram.DecodeMessage, datagram.AppendMessage, datagram.FrameSize},
 	{"proptest/conform/testdata/states/spec.yaml", "player", states.NewPlayerRunner,
-		adapt[states.Player, states.Event], states.DecodeMessage, states.AppendMessage, states.FrameSize},
+		shipped.Adapt[states.Player, states.Event], states.DecodeMessage, states.AppendMessage, states.FrameSize},
 	{"proptest/conform/testdata/numbers/spec.yaml", "peer", numbers.NewPeerRunner,
-		adapt[numbers.Peer, numbers.Event], numbers.DecodeMessage, numbers.AppendMessage, numbers.FrameSize},
+		shipped.Adapt[numbers.Peer, numbers.Event], numbers.DecodeMessage, numbers.AppendMessage, numbers.FrameSize},
 	{"proptest/conform/testdata/parts/spec.yaml", "peer", parts.NewPeerRunner,
-		adapt[parts.Peer, parts.PeerEvent], parts.DecodeMessage, parts.AppendMessage, parts.FrameSize},
+		shipped.Adapt[parts.Peer, parts.PeerEvent], parts.DecodeMessage, parts.AppendMessage, parts.FrameSize},
 	{"proptest/conform/testdata/texts/spec.yaml", "one", texts.NewOneRunner,
-		adapt[texts.One, texts.OneEvent], texts.DecodeMessage, texts.AppendMessage, texts.FrameSize},
+		shipped.Adapt[texts.One, texts.OneEvent], texts.DecodeMessage, texts.AppendMessage, texts.FrameSize},
 	{"proptest/conform/testdata/kitchen/spec.yaml", "peer", kitchen.NewPeerRunner,
-		adapt[kitchen.Peer, kitchen.Event], kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
+		shipped.Adapt[kitchen.Peer, kitchen.Event], kitchen.DecodeMessage, kitchen.AppendMessage, kitchen.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "server", corners.NewServerRunner,
-		adapt[corners.Server, corners.ServerEvent], corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
+		shipped.Adapt[corners.Server, corners.ServerEvent], corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
 	{"proptest/conform/testdata/nested/spec.yaml", "peer", nested.NewPeerRunner,
-		adapt[nested.Peer, nested.Event], nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},
+		shipped.Adapt[nested.Peer, nested.Event], nested.DecodeMessage, nested.AppendMessage, nested.FrameSize},
 	{"proptest/conform/testdata/corners/spec.yaml", "client", corners.NewClientRunner,
-		adapt[corners.Client, corners.ClientEvent], corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
-	{"proptest/conform/testdata/crlf/spec.yaml", "one", crlf.NewOneRunner, adapt[crlf.One, crlf.Event],
+		shipped.Adapt[corners.Client, corners.ClientEvent], corners.DecodeMessage, corners.AppendMessage, corners.FrameSize},
+	{"proptest/conform/testdata/crlf/spec.yaml", "one", crlf.NewOneRunner, shipped.Adapt[crlf.One, crlf.Event],
 		crlf.DecodeMessage, crlf.AppendMessage, crlf.FrameSize},
-	{"proptest/conform/testdata/lines/spec.yaml", "peer", lines.NewPeerRunner, adapt[lines.Peer, lines.Event],
+	{"proptest/conform/testdata/lines/spec.yaml", "peer", lines.NewPeerRunner, shipped.Adapt[lines.Peer, lines.Event],
 		lines.DecodeMessage, lines.AppendMessage, lines.FrameSize},
 	{"proptest/conform/testdata/lobby/spec.yaml", "server", lobby.NewServerRunner,
-		adapt[lobby.Server, lobby.ServerEvent], lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
+		shipped.Adapt[lobby.Server, lobby.ServerEvent], lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
 	{"proptest/conform/testdata/lobby/spec.yaml", "client", lobby.NewClientRunner,
-		adapt[lobby.Client, lobby.ClientEvent], lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
-	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, adapt[ring.Node, ring.Event],
+		shipped.Adapt[lobby.Client, lobby.ClientEvent], lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
+	{"proptest/conform/testdata/ring/spec.yaml", "node", ring.NewNodeRunner, shipped.Adapt[ring.Node, ring.Event],
 		ring.DecodeMessage, ring.AppendMessage, ring.FrameSize},
-	{"proptest/conform/testdata/ranges/spec.yaml", "shelf", ranges.NewShelfRunner, adapt[ranges.Shelf, ranges.Event],
+	{"proptest/conform/testdata/ranges/spec.yaml", "shelf", ranges.NewShelfRunner, shipped.Adapt[ranges.Shelf, ranges.Event],
 		ranges.DecodeMessage, ranges.AppendMessage, ranges.FrameSize},
 	{"proptest/conform/testdata/sessions/spec.yaml", "server", sessions.NewServerRunner,
-		adapt[sessions.Server, sessions.ServerEvent], sessions.DecodeMessage, sessions.AppendMessage,
+		shipped.Adapt[sessions.Server, sessions.ServerEvent], sessions.DecodeMessage, sessions.AppendMessage,
 		sessions.FrameSize},
 	{"proptest/conform/testdata/sessions/spec.yaml", "client", sessions.NewClientRunner,
-		adapt[sessions.Client, sessions.ClientEvent], sessions.DecodeMessage, sessions.AppendMessage,
+		shipped.Adapt[sessions.Client, sessions.ClientEvent], sessions.DecodeMessage, sessions.AppendMessage,
 		sessions.FrameSize},
 	{"proptest/conform/testdata/alarms/spec.yaml", "node", alarms.NewNodeRunner,
-		adapt[alarms.Node, alarms.NodeEvent], alarms.DecodeMessage, alarms.AppendMessage, alarms.FrameSize},
+		shipped.Adapt[alarms.Node, alarms.NodeEvent], alarms.DecodeMessage, alarms.AppendMessage, alarms.FrameSize},
 	{"proptest/conform/testdata/nasty/spec.yaml", "nasty", nasty.NewNastyRunner,
-		adapt[nasty.Nasty, nasty.Event2], nasty.DecodeMessage, nasty.AppendMessage, nasty.FrameSize},
+		shipped.Adapt[nasty.Nasty, nasty.Event2], nasty.DecodeMessage, nasty.AppendMessage, nasty.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "player", player.NewPlayerRunner2,
-		adapt[player.Player2, player.PlayerEvent], player.DecodeMessage, player.AppendMessage, player.FrameSize},
+		shipped.Adapt[player.Player2, player.PlayerEvent], player.DecodeMessage, player.AppendMessage, player.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "newPlayer", player.NewNewPlayerRunner3,
-		adapt[player.NewPlayer3, player.NewPlayerEvent], player.DecodeMessage, player.AppendMessage, player.FrameSize},
+		shipped.Adapt[player.NewPlayer3, player.NewPlayerEvent], player.DecodeMessage, player.AppendMessage, player.FrameSize},
 	{"proptest/conform/testdata/player/spec.yaml", "new_player", player.NewNewPlayerRunner4,
-		adapt[player.NewPlayer4, player.NewPlayerEvent2], player.DecodeMessage, player.AppendMessage, player.FrameSize},
+		shipped.Adapt[player.NewPlayer4, player.NewPlayerEvent2], player.DecodeMessage, player.AppendMessage, player.FrameSize},
 }
+
+// Targets are all generated packages.
+var Targets = func() (list []Target) {
+	for _, x := range shipped.Targets {
+		list = append(list, Target(x))
+	}
+	return list
+}()
 
 func allTargets() []Target { return append(samples[:len(samples):len(samples)], Targets...) }

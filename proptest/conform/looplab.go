@@ -9,17 +9,13 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/runtime/fsm"
-	"github.com/parley-go/parley/runtime/looplab"
 )
 
-// adapt puts a runner of the machine M behind looplab/fsm.
-func adapt[M comparable, E any](runner any, callbacks loop.Callbacks) any {
-	machine := reflect.ValueOf(runner).Elem().FieldByName("Machine").Addr().Interface().(*M)
-	return looplab.New(runner.(looplab.Runner[E]), machine, callbacks)
-}
-
-// looplab compares the adapter: result, next value, the FSM's state, the number of effects.
+// looplab compares the adapter, if there is one: result, next value, the FSM's state, the number of effects.
 func (x *Pair) looplab(v, next interp.Value, res fsm.Result, effects []interp.Effect) error {
+	if !x.lab.IsValid() {
+		return nil
+	}
 	start := reflect.New(x.machine.Type())
 	x.x.setMachine(x.Role, start.Elem(), v)
 	x.lab.MethodByName("Restore").Call([]reflect.Value{start.Elem()})

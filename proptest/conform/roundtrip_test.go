@@ -16,31 +16,32 @@ import (
 	"github.com/parley-go/parley/machines/stun"
 	"github.com/parley-go/parley/machines/tftp"
 	"github.com/parley-go/parley/proptest/conform/sample/dns"
+	"github.com/parley-go/parley/proptest/conform/shipped"
 	"pgregory.net/rapid"
 )
 
 // library are the formats of well-known protocols.
 var library = []Target{
 	{"specs/library/mqtt/spec.yaml", "client", mqtt.NewClientRunner,
-		adapt[mqtt.Client, mqtt.ClientEvent], mqtt.DecodeMessage, mqtt.AppendMessage,
+		shipped.Adapt[mqtt.Client, mqtt.ClientEvent], mqtt.DecodeMessage, mqtt.AppendMessage,
 		mqtt.FrameSize},
 	{"specs/library/ntp/spec.yaml", "client", ntp.NewClientRunner,
-		adapt[ntp.Client, ntp.ClientEvent], ntp.DecodeMessage, ntp.AppendMessage,
+		shipped.Adapt[ntp.Client, ntp.ClientEvent], ntp.DecodeMessage, ntp.AppendMessage,
 		ntp.FrameSize},
 	{"specs/library/http/spec.yaml", "client", http.NewClientRunner,
-		adapt[http.Client, http.ClientEvent], http.DecodeMessage, http.AppendMessage,
+		shipped.Adapt[http.Client, http.ClientEvent], http.DecodeMessage, http.AppendMessage,
 		http.FrameSize},
 	{"specs/library/resp/spec.yaml", "client", resp.NewClientRunner,
-		adapt[resp.Client, resp.ClientEvent], resp.DecodeMessage, resp.AppendMessage,
+		shipped.Adapt[resp.Client, resp.ClientEvent], resp.DecodeMessage, resp.AppendMessage,
 		resp.FrameSize},
 	{"specs/library/dns/spec.yaml", "asker", dns.NewAskerRunner,
-		adapt[dns.Asker, dns.AskerEvent], dns.DecodeMessage, dns.AppendMessage,
+		shipped.Adapt[dns.Asker, dns.AskerEvent], dns.DecodeMessage, dns.AppendMessage,
 		dns.FrameSize},
 	{"specs/library/stun/spec.yaml", "client", stun.NewClientRunner,
-		adapt[stun.Client, stun.ClientEvent], stun.DecodeMessage, stun.AppendMessage,
+		shipped.Adapt[stun.Client, stun.ClientEvent], stun.DecodeMessage, stun.AppendMessage,
 		stun.FrameSize},
 	{"specs/library/tftp/spec.yaml", "peer", tftp.NewPeerRunner,
-		adapt[tftp.Peer, tftp.Event], tftp.DecodeMessage, tftp.AppendMessage,
+		shipped.Adapt[tftp.Peer, tftp.Event], tftp.DecodeMessage, tftp.AppendMessage,
 		tftp.FrameSize},
 }
 

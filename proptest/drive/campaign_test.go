@@ -13,6 +13,7 @@ import (
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/campaign"
 	"github.com/parley-go/parley/proptest/conform"
+	"github.com/parley-go/parley/proptest/conform/shipped"
 	"github.com/parley-go/parley/proptest/race"
 )
 
@@ -21,7 +22,7 @@ import (
 // generated machine repeats each different step that the interpreter takes in them.
 func TestCampaigns(t *testing.T) {
 	var files []string
-	for _, target := range conform.Targets {
+	for _, target := range shipped.Targets {
 		if !slices.Contains(files, target.Spec) {
 			files = append(files, target.Spec)
 		}
@@ -68,11 +69,11 @@ func TestCampaigns(t *testing.T) {
 func generated(full *model.Protocol, file string) campaign.Compare {
 	return func(s *stage.Stage, i int) (campaign.Comparison, error) {
 		role, strs := s.Parties[i].Machine, s.Strings
-		for _, target := range conform.Targets {
+		for _, target := range shipped.Targets {
 			if target.Spec != file || target.Role != role.Name {
 				continue
 			}
-			pair, err := conform.New(full, target)
+			pair, err := conform.New(full, conform.Target(target))
 			if err != nil {
 				return nil, err
 			}

@@ -1,5 +1,5 @@
 // Package drive compares the driver of runtime/driver with the world of runtime/world, which defines
-// how machines and the network between them behave. Its tests run real drivers over in-memory links
+// how machines and the network between them behave. It runs real drivers over in-memory links
 // and play the network: they deliver, lose, copy and reorder frames, bring links up, break them and
 // bring them back, partition the drivers, let time pass, give commands, and switch drivers off and on
 // again, also in the middle of a step. In place of a hostile instance they send any message of the
@@ -10,7 +10,7 @@
 // The simulator, runtime/sim, is compared by its records: what they say, in that order, must be moves
 // of the world.
 //
-// The machines are those of random specifications, which the interpreter runs for the drivers too,
-// and the generated machines of all shipped specifications. PARLEY_DRAWS sets how many runs a test
-// draws.
+// The machines are generated ones; start from [NewCheck]. In the tests they are those of all shipped
+// specifications, and those of random ones, which the interpreter runs for the drivers too. PARLEY_DRAWS
+// sets how many runs a test draws.
 package drive

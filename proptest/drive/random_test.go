@@ -8,9 +8,7 @@ import (
 	"testing/fstest"
 
 	"github.com/parley-go/parley/gen/compile"
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -249,67 +247,4 @@ func randomSetting(r *rand.Rand, hostile bool, beside string, plant world.Plant)
 		return newActor(p, s.Parties[i].Machine, machine, rules.Deferred[i], 0)
 	}
 	return s, text, nil
-}
-
-// sound counts the channels from one instance to another that keep order and lose and copy nothing.
-func sound(r *world.Rules) (n int) {
-	for _, ch := range r.Channels {
-		if ch.From == r.Channels[0].From && ch.To == r.Channels[0].To && ch.Order == world.Fifo && !ch.Lossy &&
-			!ch.Duplicates {
-			n++
-		}
-	}
-	return n
-}
-
-// coming has parties come to some of the instances.
-func (s *setting) coming(r *rand.Rand) {
-	for i := range s.Parties {
-		if s.World.Rules.Come[i] = 0; !s.World.Rules.IsHostile(i) && sound(s.World.Rules) < 2 { // as checks refuse it
-			s.World.Rules.Come[i] = r.IntN(2) * (1 + r.IntN(3))
-		}
-	}
-}
-
-// settle makes the world of a check.
-func settle(p *model.Protocol, c *model.Check, plant world.Plant) (*setting, error) {
-	s := &setting{protocol: model.WithDefaultWire(p)}
-	var err error
-	if s.Stage, err = stage.New(p, c); err != nil {
-		return nil, err
-	}
-	s.World.Rules.Plant = plant
-	s.peer = func(i, j int) fsm.Peer {
-		if len(s.Parties) > 2 || s.Parties[i].Sender != nil {
-			return fsm.Peer(j)
-		}
-		return 0
-	}
-	roles := map[string][]string{}
-	for _, x := range s.Parties {
-		if _, ok := roles[x.Name]; !ok {
-			roles[x.Name] = commands(x, s.Strings)
-		}
-		s.commands = append(s.commands, roles[x.Name])
-	}
-	return s, nil
-}
-
-// commands lists the commands that a machine is given, as text: each with the smallest values of its
-// fields, and with the next ones.
-func commands(x *stage.Party, strs *interp.Strings) (list []string) {
-	for _, c := range x.Commands {
-		zero := make([]int64, interp.FieldSlots(c.Fields))
-		interp.Zero(&model.Type{Kind: model.KindRecord, Fields: c.Fields}, zero)
-		next, at := slices.Clone(zero), 0
-		for _, f := range c.Fields {
-			interp.Next(f.Type, next[at:])
-			at += f.Type.Slots()
-		}
-		list = append(list, string(interp.AppendEvent(nil, strs, interp.Event{Event: c, Args: zero})))
-		if !slices.Equal(zero, next) {
-			list = append(list, string(interp.AppendEvent(nil, strs, interp.Event{Event: c, Args: next})))
-		}
-	}
-	return list
 }

@@ -2,8 +2,6 @@ package drive
 
 import (
 	"flag"
-	"fmt"
-	"math/rand/v2"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -12,23 +10,11 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/parley-go/parley/gen/compile"
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
-	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/proptest/conform"
+	"github.com/parley-go/parley/proptest/conform/shipped"
 	"github.com/parley-go/parley/proptest/race"
-	"github.com/parley-go/parley/runtime/fsm"
-	"github.com/parley-go/parley/runtime/world"
 )
-
-// shipped is a check of a specification with a generated package.
-type shipped struct {
-	full, check *model.Protocol
-	pairs       map[string]*conform.Pair // by role
-	forged      forgeries
-}
-
-func (s *shipped) String() string { return s.full.Name + "/" + s.check.Checks[0].Name }
 
 // load compiles a specification of the module.
 func load(t testing.TB, spec, check string) *model.Protocol {
@@ -42,11 +28,11 @@ func load(t testing.TB, spec, check string) *model.Protocol {
 
 // allShipped lists the checks of all specifications that have generated packages, those with hostile
 // instances or those without: all of them if many runs are drawn, one in six otherwise.
-func allShipped(t testing.TB, hostile bool) []*shipped {
+func allShipped(t testing.TB, hostile bool) []*Check {
 	checks := 0
-	var list []*shipped
+	var list []*Check
 	var files []string
-	for _, target := range conform.Targets {
+	for _, target := range shipped.Targets {
 		if !slices.Contains(files, target.Spec) {
 			files = append(files, target.Spec)
 		}
@@ -54,11 +40,11 @@ func allShipped(t testing.TB, hostile bool) []*shipped {
 	for _, file := range files {
 		full := load(t, file, "")
 		pairs := map[string]*conform.Pair{}
-		for _, target := range conform.Targets {
+		for _, target := range shipped.Targets {
 			if target.Spec != file {
 				continue
 			}
-			pair, err := conform.New(full, target)
+			pair, err := conform.New(full, conform.Target(target))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -71,81 +57,15 @@ func allShipped(t testing.TB, hostile bool) []*shipped {
 			if checks++; !allChecks() && checks%6 != 0 {
 				continue
 			}
-			s := &shipped{full: full, check: load(t, file, c.Name), pairs: pairs}
-			var err error
-			if s.forged, err = forgeriesOf(s.check, s.check.Checks[0]); err != nil {
+			narrowed := load(t, file, c.Name)
+			s, err := NewCheck(full, narrowed, narrowed.Checks[0], pairs)
+			if err != nil {
 				t.Fatal(err)
 			}
 			list = append(list, s)
 		}
 	}
 	return list
-}
-
-// setting makes the world of the check. The drivers have generated machines.
-func (s *shipped) setting() (*setting, error) {
-	c := s.check.Checks[0]
-	set, err := settle(s.full, c, 0)
-	if err != nil {
-		return nil, err
-	}
-	set.make = func(i int, machine string) (fsm.Runner, error) {
-		pair := s.pairs[c.Instances[i].Role.Name]
-		args, err := stage.Arguments(c.Instances[i], pair.Role, pair.Strings)
-		if err != nil {
-			return nil, err
-		}
-		r, err := pair.Make(args)
-		if err != nil {
-			return nil, err
-		}
-		if got := string(r.AppendMachine(nil)); got != machine {
-			return nil, fmt.Errorf("the machine begins with %s, in the world with %s", got, machine)
-		}
-		return r, nil
-	}
-	set.forged = s.forged
-	for i, inst := range c.Instances {
-		if inst.IsHostile() {
-			continue
-		}
-		r, err := set.make(i,
-			string(interp.AppendMachine(nil, set.Strings, set.Parties[i].Machine, set.Parties[i].Begin)))
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", inst.Name, err)
-		}
-		if n := r.Info().Deferred; n > 0 {
-			set.World.Rules.Deferred[i] = n
-		}
-	}
-	return set, nil
-}
-
-// fault draws faults in addition to those of the check's channel.
-func (s *setting) fault(r *rand.Rand) {
-	rules := s.World.Rules
-	if r.IntN(3) == 0 {
-		rules.Faults.Break, rules.Faults.Return = 1, r.IntN(2)
-	}
-	if r.IntN(4) == 0 && rules.Instances <= 8 {
-		rules.Faults.Partition, rules.Faults.Return = 1, -1
-	}
-	if r.IntN(3) == 0 {
-		rules.Faults.Crash, rules.Faults.Torn = slices.Repeat([]int{1}, rules.Instances), r.IntN(3) > 0
-	}
-	if r.IntN(3) == 0 {
-		s.coming(r)
-	}
-	if wire := s.protocol.Wire; rules.Channels[0].Order == world.Fifo {
-		s.stream = r.IntN(2) == 0 && (wire.Lines || slices.ContainsFunc(wire.Header, func(it model.WireItem) bool {
-			_, ok := it.(*model.WireLength)
-			return ok
-		}))
-	}
-	s.record = r.IntN(2) == 0
-	if s.Check.HasHostile() && linkless(s.Check) && r.IntN(2) == 0 {
-		s.keeping()
-	}
 }
 
 // TestShipped draws runs of the generated machines.
@@ -155,16 +75,9 @@ func TestShipped(t *testing.T) {
 	var sum total
 	rapid.Check(t, func(rt *rapid.T) {
 		p := plans.Draw(rt, "plan")
-		s := rapid.SampledFrom(all).Draw(rt, "check")
-		set, err := s.setting()
+		o, err := rapid.SampledFrom(all).Draw(rt, "check").play(t, p)
 		if err != nil {
-			rt.Fatalf("%v: %v", s, err)
-		}
-		set.fault(rand.New(rand.NewPCG(p.Seed, 2)))
-		o, err := carryOut(t, set, p.Steps)
-		if err != nil {
-			rt.Fatalf("%v: %v\nwith %+v, links %+v, stream %v, record %v", s, err, set.World.Rules.Faults,
-				set.World.Rules.Links, set.stream, set.record)
+			rt.Fatal(err)
 		}
 		sum.add(o)
 	})

@@ -1,6 +1,10 @@
-package conform
+// Package shipped lists the generated packages of this repository, for the tests that hold them to the
+// interpreter. It knows neither. Start from [Targets].
+package shipped
 
 import (
+	"reflect"
+
 	loop "github.com/looplab/fsm"
 
 	"github.com/parley-go/parley/machines/battleend"
@@ -20,7 +24,14 @@ import (
 	"github.com/parley-go/parley/machines/snapshot"
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/machines/update"
+	"github.com/parley-go/parley/runtime/looplab"
 )
+
+// Adapt puts a runner of the machine M behind looplab/fsm.
+func Adapt[M comparable, E any](runner any, callbacks loop.Callbacks) any {
+	machine := reflect.ValueOf(runner).Elem().FieldByName("Machine").Addr().Interface().(*M)
+	return looplab.New(runner.(looplab.Runner[E]), machine, callbacks)
+}
 
 // Target is one role of a generated package.
 type Target struct {
@@ -38,48 +49,48 @@ type Target struct {
 
 // Targets are all generated packages.
 var Targets = []Target{
-	{"specs/ready/spec.yaml", "peer", ready.NewPeerRunner, adapt[ready.Peer, ready.Event], ready.DecodeMessage,
+	{"specs/ready/spec.yaml", "peer", ready.NewPeerRunner, Adapt[ready.Peer, ready.Event], ready.DecodeMessage,
 		ready.AppendMessage, ready.FrameSize},
-	{"specs/update/spec.yaml", "peer", update.NewPeerRunner, adapt[update.Peer, update.Event],
+	{"specs/update/spec.yaml", "peer", update.NewPeerRunner, Adapt[update.Peer, update.Event],
 		update.DecodeMessage, update.AppendMessage, update.FrameSize},
-	{"specs/confirm/spec.yaml", "peer", confirm.NewPeerRunner, adapt[confirm.Peer, confirm.Event],
+	{"specs/confirm/spec.yaml", "peer", confirm.NewPeerRunner, Adapt[confirm.Peer, confirm.Event],
 		confirm.DecodeMessage, confirm.AppendMessage, confirm.FrameSize},
-	{"specs/reset/spec.yaml", "peer", reset.NewPeerRunner, adapt[reset.Peer, reset.Event], reset.DecodeMessage,
+	{"specs/reset/spec.yaml", "peer", reset.NewPeerRunner, Adapt[reset.Peer, reset.Event], reset.DecodeMessage,
 		reset.AppendMessage, reset.FrameSize},
-	{"specs/battle-end/spec.yaml", "peer", battleend.NewPeerRunner, adapt[battleend.Peer, battleend.Event],
+	{"specs/battle-end/spec.yaml", "peer", battleend.NewPeerRunner, Adapt[battleend.Peer, battleend.Event],
 		battleend.DecodeMessage, battleend.AppendMessage, battleend.FrameSize},
-	{"specs/setup/spec.yaml", "peer", setup.NewPeerRunner, adapt[setup.Peer, setup.Event], setup.DecodeMessage,
+	{"specs/setup/spec.yaml", "peer", setup.NewPeerRunner, Adapt[setup.Peer, setup.Event], setup.DecodeMessage,
 		setup.AppendMessage, setup.FrameSize},
-	{"specs/startup/spec.yaml", "peer", startup.NewPeerRunner, adapt[startup.Peer, startup.Event],
+	{"specs/startup/spec.yaml", "peer", startup.NewPeerRunner, Adapt[startup.Peer, startup.Event],
 		startup.DecodeMessage, startup.AppendMessage, startup.FrameSize},
 	{"specs/lockstep/spec.yaml", "client", lockstep.NewClientRunner,
-		adapt[lockstep.Client, lockstep.ClientEvent], lockstep.DecodeMessage, lockstep.AppendMessage,
+		Adapt[lockstep.Client, lockstep.ClientEvent], lockstep.DecodeMessage, lockstep.AppendMessage,
 		lockstep.FrameSize},
 	{"specs/lockstep/spec.yaml", "server", lockstep.NewServerRunner,
-		adapt[lockstep.Server, lockstep.ServerEvent], lockstep.DecodeMessage, lockstep.AppendMessage,
+		Adapt[lockstep.Server, lockstep.ServerEvent], lockstep.DecodeMessage, lockstep.AppendMessage,
 		lockstep.FrameSize},
-	{"specs/lobby/spec.yaml", "server", lobby.NewServerRunner, adapt[lobby.Server, lobby.ServerEvent],
+	{"specs/lobby/spec.yaml", "server", lobby.NewServerRunner, Adapt[lobby.Server, lobby.ServerEvent],
 		lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
-	{"specs/lobby/spec.yaml", "player", lobby.NewPlayerRunner, adapt[lobby.Player, lobby.PlayerEvent],
+	{"specs/lobby/spec.yaml", "player", lobby.NewPlayerRunner, Adapt[lobby.Player, lobby.PlayerEvent],
 		lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
-	{"specs/clock/spec.yaml", "server", clock.NewServerRunner, adapt[clock.Server, clock.ServerEvent],
+	{"specs/clock/spec.yaml", "server", clock.NewServerRunner, Adapt[clock.Server, clock.ServerEvent],
 		clock.DecodeMessage, clock.AppendMessage, clock.FrameSize},
-	{"specs/clock/spec.yaml", "client", clock.NewClientRunner, adapt[clock.Client, clock.ClientEvent],
+	{"specs/clock/spec.yaml", "client", clock.NewClientRunner, Adapt[clock.Client, clock.ClientEvent],
 		clock.DecodeMessage, clock.AppendMessage, clock.FrameSize},
 	{"specs/masterserver/spec.yaml", "master", masterserver.NewMasterRunner,
-		adapt[masterserver.Master, masterserver.MasterEvent], masterserver.DecodeMessage,
+		Adapt[masterserver.Master, masterserver.MasterEvent], masterserver.DecodeMessage,
 		masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "gameserver", masterserver.NewGameserverRunner,
-		adapt[masterserver.Gameserver, masterserver.GameserverEvent], masterserver.DecodeMessage,
+		Adapt[masterserver.Gameserver, masterserver.GameserverEvent], masterserver.DecodeMessage,
 		masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "impostor", masterserver.NewImpostorRunner,
-		adapt[masterserver.Impostor, masterserver.ImpostorEvent], masterserver.DecodeMessage,
+		Adapt[masterserver.Impostor, masterserver.ImpostorEvent], masterserver.DecodeMessage,
 		masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "other", masterserver.NewOtherRunner,
-		adapt[masterserver.Other, masterserver.OtherEvent], masterserver.DecodeMessage,
+		Adapt[masterserver.Other, masterserver.OtherEvent], masterserver.DecodeMessage,
 		masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/masterserver/spec.yaml", "stranger", masterserver.NewStrangerRunner,
-		adapt[masterserver.Stranger, masterserver.StrangerEvent], masterserver.DecodeMessage,
+		Adapt[masterserver.Stranger, masterserver.StrangerEvent], masterserver.DecodeMessage,
 		masterserver.AppendMessage, masterserver.FrameSize},
 	{"specs/slotserver/spec.yaml", "server", slotserver.NewServerRunner,
 		adapt[slotserver.Server, slotserver.ServerEvent], slotserver.DecodeMessage,
@@ -91,38 +102,38 @@ var Targets = []Target{
 		adapt[slotserver.Other, slotserver.OtherEvent], slotserver.DecodeMessage,
 		slotserver.AppendMessage, slotserver.FrameSize},
 	{"specs/connection/spec.yaml", "client", connection.NewClientRunner,
-		adapt[connection.Client, connection.ClientEvent], connection.DecodeMessage, connection.AppendMessage,
+		Adapt[connection.Client, connection.ClientEvent], connection.DecodeMessage, connection.AppendMessage,
 		connection.FrameSize},
 	{"specs/connection/spec.yaml", "server", connection.NewServerRunner,
-		adapt[connection.Server, connection.ServerEvent], connection.DecodeMessage, connection.AppendMessage,
+		Adapt[connection.Server, connection.ServerEvent], connection.DecodeMessage, connection.AppendMessage,
 		connection.FrameSize},
 	{"specs/connection/spec.yaml", "other", connection.NewOtherRunner,
-		adapt[connection.Other, connection.OtherEvent], connection.DecodeMessage, connection.AppendMessage,
+		Adapt[connection.Other, connection.OtherEvent], connection.DecodeMessage, connection.AppendMessage,
 		connection.FrameSize},
 	{"specs/negotiation/spec.yaml", "server", negotiation.NewServerRunner,
-		adapt[negotiation.Server, negotiation.ServerEvent], negotiation.DecodeMessage,
+		Adapt[negotiation.Server, negotiation.ServerEvent], negotiation.DecodeMessage,
 		negotiation.AppendMessage, negotiation.FrameSize},
 	{"specs/negotiation/spec.yaml", "client", negotiation.NewClientRunner,
-		adapt[negotiation.Client, negotiation.ClientEvent], negotiation.DecodeMessage,
+		Adapt[negotiation.Client, negotiation.ClientEvent], negotiation.DecodeMessage,
 		negotiation.AppendMessage, negotiation.FrameSize},
 	{"specs/snapshot/spec.yaml", "server", snapshot.NewServerRunner,
-		adapt[snapshot.Server, snapshot.ServerEvent], snapshot.DecodeMessage, snapshot.AppendMessage,
+		Adapt[snapshot.Server, snapshot.ServerEvent], snapshot.DecodeMessage, snapshot.AppendMessage,
 		snapshot.FrameSize},
 	{"specs/snapshot/spec.yaml", "client", snapshot.NewClientRunner,
-		adapt[snapshot.Client, snapshot.ClientEvent], snapshot.DecodeMessage, snapshot.AppendMessage,
+		Adapt[snapshot.Client, snapshot.ClientEvent], snapshot.DecodeMessage, snapshot.AppendMessage,
 		snapshot.FrameSize},
 	{"specs/registration/spec.yaml", "script", registration.NewScriptRunner,
-		adapt[registration.Script, registration.ScriptEvent], registration.DecodeMessage,
+		Adapt[registration.Script, registration.ScriptEvent], registration.DecodeMessage,
 		registration.AppendMessage, registration.FrameSize},
 	{"specs/registration/spec.yaml", "file", registration.NewFileRunner,
-		adapt[registration.File, registration.FileEvent], registration.DecodeMessage,
+		Adapt[registration.File, registration.FileEvent], registration.DecodeMessage,
 		registration.AppendMessage, registration.FrameSize},
 	{"specs/registration/spec.yaml", "server", registration.NewServerRunner,
-		adapt[registration.Server, registration.ServerEvent], registration.DecodeMessage,
+		Adapt[registration.Server, registration.ServerEvent], registration.DecodeMessage,
 		registration.AppendMessage, registration.FrameSize},
 	{"specs/registration/spec.yaml", "client", registration.NewClientRunner,
-		adapt[registration.Client, registration.ClientEvent], registration.DecodeMessage,
+		Adapt[registration.Client, registration.ClientEvent], registration.DecodeMessage,
 		registration.AppendMessage, registration.FrameSize},
-	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, adapt[netplay.Peer, netplay.Event],
+	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, Adapt[netplay.Peer, netplay.Event],
 		netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
 }
