@@ -27,6 +27,7 @@ type generateFlags struct {
 	out, pkg    string
 	forCheck    string
 	check, diff bool
+	tests       bool
 }
 
 func generateCommand() *cobra.Command {
@@ -59,6 +60,8 @@ cannot be read or written.`,
 	c.Flags().StringVar(&f.pkg, "pkg", "", "`name` of the package, for a single SPEC; default: the protocol's")
 	c.Flags().StringVar(&f.forCheck, "for", "", "make machines of the size that the `check` explores, in a "+
 		"package of their own; tests of its counterexamples use them")
+	c.Flags().BoolVar(&f.tests, "tests", false, "write a test beside each package, verify_test.go, which holds it and "+
+		"its specification to what they say; a file of that name stays as it is")
 	c.Flags().BoolVar(&f.check, "check", false, "write nothing; list what is stale, missing or orphaned")
 	c.Flags().BoolVarP(&f.diff, "diff", "d", false, "write nothing; show what would change")
 	return c
@@ -78,6 +81,10 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 	if f.pkg != "" && len(specs) > 1 {
 		return &cli.Error{Code: cli.ExitUsage, Message: "--pkg names one package, but there are several specifications"}
 	}
+	if f.tests && f.forCheck != "" {
+		return &cli.Error{Code: cli.ExitUsage, Message: "--tests is for machines as the specification has them, " +
+			"not of the size that a check explores (--for)"}
+	}
 	packages, err := generateAll(cmd, f, specs)
 	if err != nil {
 		return err
@@ -85,6 +92,11 @@ func generate(cmd *cobra.Command, f generateFlags, args []string) error {
 	changes, err := compareTree(f.out, packages, gone(f.out, args))
 	if err == nil {
 		err = notOurs(f.out, packages, changes)
+	}
+	if err == nil && f.tests {
+		var tests []change
+		tests, err = verifyTests(f.out, packages)
+		changes = append(changes, tests...)
 	}
 	if err != nil {
 		return err
@@ -129,6 +141,8 @@ type generated struct {
 	dir, spec string
 	file      string // the specification as it was named
 	files     map[string][]byte
+	protocol  *model.Protocol
+	options   golang.Options
 }
 
 // generateAll compiles and generates every specification; all errors are
@@ -162,7 +176,8 @@ func generateAll(cmd *cobra.Command, f generateFlags, specs []string) ([]generat
 			}
 			return nil, cli.Findings()
 		}
-		out = append(out, generated{dir: o.Package, spec: o.Origin(), file: spec, files: files})
+		out = append(out, generated{dir: o.Package, spec: o.Origin(), file: spec, files: files, protocol: p,
+			options: o})
 	}
 	found.Sort()
 	if err := found.Errors().WriteText(cmd.ErrOrStderr(),

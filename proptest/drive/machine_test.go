@@ -77,11 +77,6 @@ func (a *actor) event(kind model.EventKind, m *model.Message) *model.Event {
 	return a.Events[i]
 }
 
-// alarm returns the number of the timer with a name and a key.
-func alarm(list []stage.Alarm, name string, key uint32) int {
-	return slices.IndexFunc(list, func(a stage.Alarm) bool { return a.Name == name && a.Key == key })
-}
-
 func (a *actor) do(ev interp.Event) fsm.Result {
 	next, effects, res, fault := a.in.Step(a.value, ev)
 	a.value, a.last, a.effects, a.fault = slices.Clone(next), ev, a.effects[:0], ""

@@ -250,6 +250,7 @@ func (r *play) up(i, j int) error {
 
 func (r *play) command(i int, text string) error {
 	r.log = append(r.log, fmt.Sprintf("command %d %s", i, text))
+	told := len(r.log)
 	res, derr := r.quiet(i).Do(context.Background(), func(fsm.Runner) fsm.Result {
 		res, err := r.seats[i].inner.(fsm.Commander).Command(text)
 		if err != nil {
@@ -271,6 +272,9 @@ func (r *play) command(i int, text string) error {
 		}
 		if res.Code != fsm.Refused {
 			return fmt.Errorf("the driver says %v, the world %w", res, err)
+		}
+		if len(r.log) == told {
+			r.log = r.log[:told-1] // nothing has happened
 		}
 		return nil
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"strings"
 	"testing"
 	"testing/synctest"
 
@@ -104,15 +105,24 @@ func (s *Check) play(t *testing.T, p plan) (outcome, error) {
 	set.fault(rand.New(rand.NewPCG(p.Seed, 2)))
 	o, err := carryOut(t, set, p.Steps)
 	if err != nil {
-		err = fmt.Errorf("%v: %w\nwith %+v, links %+v, stream %v, record %v, keep %v", s, err, set.World.Rules.Faults,
-			set.World.Rules.Links, set.stream, set.record, set.keep)
+		err = fmt.Errorf("check %s, instances %s: %w\nwith %+v, links %+v, stream %v, record %v, keep %v", s.c.Name,
+			s.names(), err, set.World.Rules.Faults, set.World.Rules.Links, set.stream, set.record, set.keep)
 	}
 	return o, err
 }
 
-// Run draws a run of real drivers with the generated machines of the check, and of a network with faults, and
-// carries it out in virtual time; no other test may run in t meanwhile. The error says what happened, and where the drivers
-// and the world differ.
+// names numbers the instances, as the text of a run does.
+func (s *Check) names() string {
+	var list []string
+	for i, inst := range s.c.Instances {
+		list = append(list, fmt.Sprintf("%d %s", i, inst.Name))
+	}
+	return strings.Join(list, ", ")
+}
+
+// Run draws a run of real drivers with the generated machines of the check, and of a network with
+// faults, and carries it out in virtual time; no other test may run in t meanwhile. The error says what
+// happened, and where the drivers and the world differ.
 func (s *Check) Run(t *testing.T, rt *rapid.T) error {
 	_, err := s.play(t, plans.Draw(rt, "plan"))
 	return err

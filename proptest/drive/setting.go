@@ -30,7 +30,12 @@ func NewCheck(full, narrowed *model.Protocol, c *model.Check, pairs map[string]*
 		}
 	}
 	forged, err := forgeriesOf(narrowed, c)
-	return &Check{full, narrowed, c, pairs, forged}, err
+	if err != nil {
+		return nil, err
+	}
+	s := &Check{full, narrowed, c, pairs, forged}
+	_, err = s.setting()
+	return s, err
 }
 
 func (s *Check) String() string { return s.full.Name + "/" + s.c.Name }
@@ -162,4 +167,9 @@ func commands(x *stage.Party, strs *interp.Strings) (list []string) {
 		}
 	}
 	return list
+}
+
+// alarm returns the number of the timer with a name and a key.
+func alarm(list []stage.Alarm, name string, key uint32) int {
+	return slices.IndexFunc(list, func(a stage.Alarm) bool { return a.Name == name && a.Key == key })
 }
