@@ -3,6 +3,7 @@ package conform
 import (
 	"bytes"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -53,63 +54,110 @@ var phased = map[string]phasedCodec{
 		}},
 }
 
+// phasedPair is the codec of a package and the reference codec.
+type phasedPair struct {
+	phasedCodec
+	file string
+	p    *model.Protocol
+	strs *interp.Strings
+}
+
+func phasedPairs(t testing.TB) (list []phasedPair) {
+	for _, file := range slices.Sorted(maps.Keys(phased)) {
+		list = append(list, phasedPair{phased[file], file, load(t, file, compile.Options{}), &interp.Strings{}})
+	}
+	return list
+}
+
+// held compares what both make of bytes that a role receives in a phase: the size, the message, the error, what is
+// written of it again, and the phase behind it. It returns the message; nil if the bytes are none.
+func (c *phasedPair) held(t testing.TB, to string, phase int, frame []byte) *model.Message {
+	t.Helper()
+	where := c.file + ", " + c.p.Wire.Phases[phase] + ", to " + to
+	if c.p.Raw(phase, "") {
+		if _, err := c.size(to, uint8(phase), frame); err == nil {
+			t.Fatalf("%s: % x begins a frame", where, frame)
+		}
+		return nil
+	}
+	view := c.p.In(phase)
+	size, serr := interp.FrameSizeTo(view, frame, to)
+	if n, err := c.size(to, uint8(phase), frame); n != size || !same(err, serr) {
+		t.Fatalf("%s: % x has the size %d, %v; %d, %v in the reference", where, frame, n, err, size, serr)
+	}
+	got, slots, gerr := interp.DecodeFrameTo(view, c.strs, frame, to)
+	name, again, next, err := c.again(to, uint8(phase), frame)
+	if !same(err, gerr) {
+		t.Fatalf("%s: % x: %v, not %v", where, frame, err, gerr)
+	}
+	if err != nil {
+		return nil
+	}
+	want, werr := interp.AppendFrame(c.p, c.strs, nil, got, slots)
+	if name != got.Name || werr.Problem != 0 || !bytes.Equal(again, want) || int(next) != got.After(phase) {
+		t.Fatalf("%s: % x is %s, % x and then %d; the reference says %s, % x and %d", where, frame, name, again, next,
+			got.Name, want, got.After(phase))
+	}
+	if !bytes.Equal(again, frame) && !c.p.Wire.Loose(got) {
+		t.Fatalf("%s: % x is %s, which is written as % x", where, frame, name, again)
+	}
+	return got
+}
+
 // TestPhases holds the codec of each phase against the reference codec: which messages there are, how long they are,
 // what follows, and what becomes of damaged frames and of those of other phases.
 func TestPhases(t *testing.T) {
 	t.Parallel()
-	for file, codec := range phased {
-		p, diags := compile.Load(file, compile.Options{})
-		if p == nil {
-			t.Fatal(diags)
-		}
-		strs, random := &interp.Strings{}, rand.New(rand.NewPCG(1, 2))
+	for _, c := range phasedPairs(t) {
+		random := rand.New(rand.NewPCG(1, 2))
 		accepted := map[string]int{}
 		for range 20000 {
-			m := p.Messages[random.IntN(len(p.Messages))]
-			frame := drawn(p, strs, m, random)
+			frame := drawn(c.p, c.strs, c.p.Messages[random.IntN(len(c.p.Messages))], random)
 			switch random.IntN(4) {
 			case 0:
 				frame[random.IntN(len(frame))] ^= 1 << random.IntN(8)
 			case 1:
 				frame = frame[:random.IntN(len(frame)+1)]
 			}
-			phase, to := random.IntN(p.PhaseCount()), p.Roles[random.IntN(2)].Name
-			if p.Raw(phase, "") {
-				if _, err := codec.size(to, uint8(phase), frame); err == nil {
-					t.Fatalf("%s: % x begins a frame in the phase %s", file, frame, p.Wire.Phases[phase])
-				}
-				continue
+			phase := random.IntN(c.p.PhaseCount())
+			if m := c.held(t, c.p.Roles[random.IntN(2)].Name, phase, frame); m != nil {
+				accepted[m.Name+" "+c.p.Wire.Phases[phase]]++
 			}
-			view := p.In(phase)
-			size, serr := interp.FrameSizeTo(view, frame, to)
-			if n, err := codec.size(to, uint8(phase), frame); n != size || !same(err, serr) {
-				t.Fatalf("%s, %s: % x has the size %d, %v; %d, %v in the reference",
-					file, p.Wire.Phases[phase], frame, n,
-					err, size, serr)
-			}
-			got, slots, gerr := interp.DecodeFrameTo(view, strs, frame, to)
-			name, again, next, err := codec.again(to, uint8(phase), frame)
-			if !same(err, gerr) {
-				t.Fatalf("%s, %s, to %s: % x: %v, not %v", file, p.Wire.Phases[phase], to, frame, err, gerr)
-			}
-			if err != nil {
-				continue
-			}
-			want, werr := interp.AppendFrame(p, strs, nil, got, slots)
-			if name != got.Name || werr.Problem != 0 || !bytes.Equal(again, want) || int(next) != got.After(phase) {
-				t.Fatalf("%s, %s: % x is %s, % x and then %d; the reference says %s, % x and %d", file,
-					p.Wire.Phases[phase], frame, name, again, next, got.Name, want, got.After(phase))
-			}
-			accepted[got.Name+" "+p.Wire.Phases[phase]]++
 		}
-		for _, m := range p.Messages {
-			for k, name := range p.Wire.Phases {
+		for _, m := range c.p.Messages {
+			for k, name := range c.p.Wire.Phases {
 				if n := accepted[m.Name+" "+name]; (n > 5) != m.In(k) {
 					t.Errorf("%s came %d times in the phase %s", m.Name, n, name)
 				}
 			}
 		}
 	}
+}
+
+// FuzzPhases does so on any bytes; the first byte chooses the protocol, the phase and who receives.
+func FuzzPhases(f *testing.F) {
+	type place struct{ pair, phase, to int }
+	var places []place
+	pairs, random := phasedPairs(f), rand.New(rand.NewPCG(1, 2))
+	for i, c := range pairs {
+		for phase := range c.p.PhaseCount() {
+			for to := range c.p.Roles {
+				for _, m := range c.p.Messages {
+					if m.In(phase) {
+						f.Add(append([]byte{byte(len(places))}, drawn(c.p, c.strs, m, random)...))
+					}
+				}
+				places = append(places, place{i, phase, to})
+			}
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if len(b) > 0 {
+			at := places[int(b[0])%len(places)]
+			c := &pairs[at.pair]
+			c.held(t, c.p.Roles[at.to].Name, at.phase, b[1:])
+		}
+	})
 }
 
 // drawn is a frame of a message, with values at random that have an encoding.
