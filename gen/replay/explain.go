@@ -42,8 +42,10 @@ type Side struct {
 	Frontier int
 	// Machines are the possible machines at the frontier.
 	Machines []At
-	// Taken counts how often each transition of the role was taken in Run, by Transition.ID.
+	// Taken counts how often each transition of the role was taken in Run, by Transition.ID. Order lists them as
+	// they were taken.
 	Taken []int
+	Order []*model.Transition
 	// Looked is the number of nodes of the search.
 	Looked int
 }
@@ -192,7 +194,7 @@ func (s *search) result(params string) *Side {
 		r.Accepted, r.Frontier = r.Refusal.Expected, r.Refusal.Frame
 	}
 	way := s.shorten(s.way(last), ok && s.refusal == nil)
-	r.Run = s.run(way, r.Taken)
+	r.Run = s.run(way, r)
 	if r.Refusal != nil {
 		r.Machines = []At{r.Refusal.At}
 		return r
@@ -222,8 +224,8 @@ func (s *search) way(last int) []node {
 	return way
 }
 
-// run returns a way as text, and counts its transitions.
-func (s *search) run(way []node, taken []int) *run.Run {
+// run returns a way as text, and notes its transitions.
+func (s *search) run(way []node, side *Side) *run.Run {
 	p := s.rec.Protocol
 	r := &run.Run{Protocol: p.Name, Hash: p.Hash}
 	for _, name := range s.rec.Names {
@@ -241,7 +243,8 @@ func (s *search) run(way []node, taken []int) *run.Run {
 		_, _, res, _ := s.step.Step(before.value, after.event)
 		for _, t := range s.step.Fired() {
 			if after.what == world.Stepped {
-				taken[t.ID]++
+				side.Taken[t.ID]++
+				side.Order = append(side.Order, t)
 			}
 		}
 		st := run.Step{
@@ -366,7 +369,7 @@ func (s *search) sends(effects []interp.Effect) string {
 func (s *search) possibleSends(nd *node) []string {
 	var list []string
 	for _, ev := range s.machine.Events {
-		if ev.Kind != model.EventCommand {
+		if ev.Kind != model.EventCommand || s.opts.Passive {
 			continue
 		}
 		names := map[string]bool{}

@@ -99,8 +99,14 @@ type FrameFault struct {
 //
 // A protocol without a wire section is taken to be in the default format.
 func Split(p *model.Protocol, chunks []Chunk, datagrams ...bool) *Recording {
-	r := &Recording{Protocol: p, Strings: &interp.Strings{}, Names: SideNames[:], Datagrams: datagrams[p.News()],
-		datagrams: datagrams}
+	return Between(p, &interp.Strings{}, [2]string{}, chunks, datagrams...)
+}
+
+// Between is [Split] of a conversation between two roles, by name, that are known beforehand. Texts are put
+// among strs.
+func Between(p *model.Protocol, strs *interp.Strings, roles [2]string, chunks []Chunk, datagrams ...bool) *Recording {
+	r := &Recording{Protocol: p, Strings: strs, Names: SideNames[:], Datagrams: datagrams[p.News()],
+		datagrams: datagrams, roles: roles}
 	r.codec = newCodec(p, r.Strings)
 	// By channel, of each side.
 	pending, offset := make([][2][]byte, len(datagrams)), make([][2]int, len(datagrams))

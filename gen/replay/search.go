@@ -25,6 +25,14 @@ type Options struct {
 	// Ahead is how many of the side's next frames are looked at for arguments of
 	// commands; 0 means 12.
 	Ahead int
+	// Reliable: the network between the sides, as that within one computer, loses nothing, copies nothing and
+	// keeps the order, whatever the protocol's channel may do.
+	Reliable bool
+	// Passive: the side's program gives no commands.
+	Passive bool
+
+	whole bool // the recording goes on until all that was sent has come
+	every bool // all ends are looked for
 }
 
 func (o Options) withDefaults() Options {
@@ -99,7 +107,9 @@ type search struct {
 	full     bool
 	found    int // the node that explains everything, -1 if there is none
 	refusal  *Refusal
-	refused  int // the node of the refusal
+	refused  int             // the node of the refusal
+	ends     []int           // nodes that explain everything, if all are looked for
+	owed     map[string]bool // what would have been sent behind the end of a whole recording
 	rules    world.Rules
 	alarms   []stage.Alarm
 	// The step of the machine that was taken last: the event, and what came of it. A command is in
@@ -122,7 +132,10 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(),
 		found: -1, side: t.Party, shared: t.shared, lanes: t.lanes(rec),
 		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
-		guesses: map[guess][][]int64{}}
+		guesses: map[guess][][]int64{}, owed: map[string]bool{}}
+	if opts.Reliable {
+		s.reliable()
+	}
 	s.alarms = stage.Alarms(m)
 	deferred, untold := m.DeferredMost(), !m.Mentions(model.EventUp)
 	n := len(rec.Names)
@@ -141,8 +154,12 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 	for len(s.stack) > 0 && ctx.Err() == nil {
 		n := s.stack[len(s.stack)-1]
 		s.stack = s.stack[:len(s.stack)-1]
-		if s.done(&s.nodes[n]) {
+		if s.done(&s.nodes[n]) && s.found < 0 {
 			s.found, s.best = n, []int{n}
+		}
+		if s.done(&s.nodes[n]) && opts.every {
+			s.ends = append(s.ends, n)
+		} else if s.found >= 0 && !opts.every {
 			break
 		}
 		if len(s.nodes) > s.opts.MaxStates {
@@ -309,6 +326,9 @@ func (s *search) expand(n int) {
 	for _, ev := range s.machine.Events {
 		switch ev.Kind {
 		case model.EventCommand:
+			if s.opts.Passive {
+				continue
+			}
 			for _, args := range s.candidates(&at, ev) {
 				s.try(n, move{kind: world.MoveCommand, command: interp.Event{Event: ev, Args: args}})
 			}
@@ -522,6 +542,10 @@ func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
 		e := &s.last.effects[list[i].Item.Message]
 		c := e.Message.Channel
 		if int(sent.first[c]) == len(s.lanes[c].out) {
+			if s.opts.whole {
+				s.owed[string(interp.AppendMessage(nil, s.rec.Strings, e.Message, e.Slots))] = true
+				return sent, false
+			}
 			continue
 		}
 		k := s.sentAs(&sent, e)

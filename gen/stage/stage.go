@@ -330,6 +330,9 @@ func (p *Party) KeepTrail() { p.in.Follow = true }
 // Trail lists what the last step used of the specification. It holds until the next step.
 func (p *Party) Trail() []interp.Mark { return p.in.Trail() }
 
+// Fired lists the transitions that the last step took, of the machine and its parts. It holds until the next step.
+func (p *Party) Fired() []*model.Transition { return p.in.Fired() }
+
 // New implements [world.Comer].
 func (p *Party) New() interp.Value { return slices.Clone(p.Begin) }
 

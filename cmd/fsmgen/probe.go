@@ -1,0 +1,255 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/cmd/internal/cli"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/gen/graph"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/probe"
+)
+
+func init() { commands = append(commands, probeCommand) }
+
+const probeLong = `Probe tests a program that runs somewhere against a specification. It connects to ADDRESS (HOST:PORT, tcp:HOST:PORT or udp:HOST:PORT),
+plays one instance of a check, and takes the program for the other. What the program sends is explained as replay does it: by a run of its
+machine, whatever its own program decides.
+
+First it keeps to its role, and goes for transitions of the program that were not seen, and for pairs of them. Then it does in every state what a
+peer should not do: each message, the last one again, messages that cross, parts of frames, bytes that are none, silence, and ends of the
+connection. After each it comes again and keeps to its role.
+
+A program is at fault that sends what no run explains, closes without a reason, owes something and is silent for --patience, floods, or dies.
+Of what comes of a hostile act itself the specification may say nothing: then the program may close or go on, and only must live.
+Each fault is told with a script that was made short. --script does it again.
+
+A program that answers by its own rules needs --value to be given what it knows: --value name=hello.txt.
+
+Exit code 0: nothing was found. 1: something was. 2: the program cannot be reached, wrong flags, or a file cannot be read. 3: the budget or
+the sessions were used up before all was tried.`
+
+type probeFlags struct {
+	o           probe.Options
+	values      []string
+	consts      map[string]int64
+	script, out string
+	asJSON      bool
+	honest      bool
+}
+
+func probeCommand() *cobra.Command {
+	var o probeFlags
+	c := &cobra.Command{
+		Use:   "probe SPEC ADDRESS",
+		Short: "Test a running program against a specification",
+		Long:  probeLong,
+		Args:  cobra.ExactArgs(2),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			told := terminal(cmd.ErrOrStderr())
+			if told != nil {
+				o.o.Progress = func(n int, words string) { fmt.Fprintf(told, "\r\x1b[K%d sessions, %s ", n, words) }
+				defer fmt.Fprint(told, "\r\x1b[K")
+			}
+			ctx, stop := interruptible(cmd, told)
+			defer stop()
+			return runProbe(ctx, cmd, args[0], args[1], &o)
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.o.Check, "check", "", "play the instances of the check of this `name` (default: the first with two, "+
+		"none of them hostile)")
+	f.StringVar(&o.o.Target, "target", "", "the program is this `instance` or role (default: one that is external, else "+
+		"the second)")
+	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is ended "+
+		"with all that it has started")
+	f.BoolVar(&o.o.Fresh, "fresh", false, "start it anew for each session")
+	f.StringArrayVar(&o.values, "value", nil, "give this value to fields of this name, `FIELD=VALUE` (may be repeated)")
+	f.StringToInt64Var(&o.consts, "const", nil, "take another value for a constant, `NAME=VALUE`")
+	f.Uint64Var(&o.o.Seed, "seed", 1, "draw what is drawn with this `number`")
+	f.DurationVar(&o.o.Budget, "budget", time.Minute, "begin no session after this `time`")
+	f.IntVar(&o.o.Sessions, "sessions", 0, "have at most this `number` of sessions (default: no bound)")
+	f.BoolVar(&o.honest, "honest", false, "keep to our role, and be never hostile")
+	f.DurationVar(&o.o.Patience, "patience", time.Second, "a program that owes something hangs after this `time`")
+	f.DurationVar(&o.o.Linger, "linger", 200*time.Millisecond, "wait for this `time` for what the program does by itself")
+	f.DurationVar(&o.o.Ready, "ready", 10*time.Second, "a program that was started listens within this `time`")
+	f.StringVar(&o.script, "script", "", "do what is in this `file` instead, and say what comes of it")
+	f.StringVarP(&o.out, "out", "o", "", "write the script, the capture (pcapng) and the picture (SVG) of each fault into "+
+		"this `folder`")
+	f.BoolVar(&o.asJSON, "json", false, "print JSON")
+	return c
+}
+
+func (o *probeFlags) check() error {
+	o.o.Values = map[string][]string{}
+	for _, text := range o.values {
+		name, value, ok := cut(text)
+		if !ok {
+			return fmt.Errorf("--value %s is not FIELD=VALUE", text)
+		}
+		o.o.Values[name] = append(o.o.Values[name], value)
+	}
+	for _, d := range []struct {
+		name string
+		d    time.Duration
+	}{{"budget", o.o.Budget}, {"patience", o.o.Patience}, {"linger", o.o.Linger}, {"ready", o.o.Ready}} {
+		if d.d <= 0 {
+			return fmt.Errorf("--%s %v is no time to wait", d.name, d.d)
+		}
+	}
+	switch {
+	case o.o.Sessions < 0:
+		return fmt.Errorf("--sessions %d is no number of sessions", o.o.Sessions)
+	case o.o.Fresh && o.o.Start == "":
+		return errors.New("--fresh starts the program anew for each session; --start says how")
+	}
+	if o.honest {
+		o.o.Hostile = -1
+	}
+	return nil
+}
+
+// cut splits NAME=VALUE.
+func cut(text string) (name, value string, ok bool) {
+	for i := range text {
+		if text[i] == '=' {
+			return text[:i], text[i+1:], i > 0
+		}
+	}
+	return "", "", false
+}
+
+func runProbe(ctx context.Context, cmd *cobra.Command, spec, address string, o *probeFlags) error {
+	spec, err := cli.SpecFile(spec)
+	if err != nil {
+		return err
+	}
+	p, diags := compile.Load(spec, compile.Options{Consts: o.consts})
+	if p == nil {
+		return errors.Join(cli.Rejected(diags), diags.Errors().WriteText(cmd.ErrOrStderr(),
+			diag.Render{Excerpt: true, Limit: 20, More: "fsmgen vet --all shows them"}))
+	}
+	o.o.Datagrams = datagrams(p)
+	if o.script != "" {
+		return repeatProbe(ctx, cmd, p, address, o)
+	}
+	r, err := probe.Run(ctx, p, address, o.o)
+	if err != nil {
+		return err
+	}
+	if err := o.tell(cmd, r); err != nil {
+		return err
+	}
+	switch {
+	case r.Failed():
+		return cli.Findings()
+	case r.Ended != "":
+		return cli.Partial()
+	}
+	return nil
+}
+
+// datagrams reports whether the protocol is one of datagrams: its channel loses, copies or reorders.
+func datagrams(p *model.Protocol) bool {
+	ch := p.Channels()[0]
+	return ch.Lossy || ch.Duplicates || !ch.Ordered
+}
+
+// tell prints a report and writes what --out asks for.
+func (o *probeFlags) tell(cmd *cobra.Command, r *probe.Report) error {
+	if o.asJSON {
+		b, err := json.MarshalIndent(r, "", "  ")
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s\n", b)
+	} else {
+		r.WriteText(cmd.OutOrStdout())
+	}
+	if o.out == "" {
+		return nil
+	}
+	return o.write(cmd.OutOrStdout(), r)
+}
+
+// write writes the files of each finding.
+func (o *probeFlags) write(w io.Writer, r *probe.Report) error {
+	if err := os.MkdirAll(o.out, 0o755); err != nil {
+		return ioError(err)
+	}
+	for i, f := range r.Findings {
+		base := filepath.Join(o.out, fmt.Sprintf("fault-%d", i+1))
+		if err := os.WriteFile(base+".probe", []byte(r.File(f)), 0o644); err != nil {
+			return ioError(err)
+		}
+		if f.Run == nil {
+			continue
+		}
+		if err := os.WriteFile(base+".svg", []byte(graph.ChartSVG(f.Run.Chart())), 0o644); err != nil {
+			return ioError(err)
+		}
+		pcap, err := os.Create(base + ".pcapng")
+		if err != nil {
+			return ioError(err)
+		}
+		if err := errors.Join(f.WriteCapture(pcap), pcap.Close()); err != nil {
+			return ioError(err)
+		}
+		if !o.asJSON {
+			fmt.Fprintf(w, "wrote %s.probe, .svg and .pcapng\n", filepath.ToSlash(base))
+		}
+	}
+	return nil
+}
+
+// maxScript is how long a script can be.
+const maxScript = 1 << 20
+
+// repeatProbe does a script again.
+func repeatProbe(ctx context.Context, cmd *cobra.Command, p *model.Protocol, address string, o *probeFlags) error {
+	script, err := files.Read(o.script, maxScript)
+	if err != nil {
+		return ioError(err)
+	}
+	list, err := probe.Repeat(ctx, p, address, script, o.o)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o.script, err)
+	}
+	failed := false
+	for _, x := range list {
+		if err := o.tell(cmd, x.Report); err != nil {
+			return err
+		}
+		failed = failed || x.Report.Failed()
+		if o.asJSON {
+			continue
+		}
+		for _, line := range x.Skipped {
+			fmt.Fprintf(cmd.OutOrStdout(), "not possible: %s\n", diag.Visible(line))
+		}
+		if x.Wants == x.Shows {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: as the script says: %s\n", o.script, x.Line, x.Shows)
+		} else {
+			fmt.Fprintf(cmd.OutOrStdout(), "%s:%d: the script says %q, and this came: %s\n", o.script, x.Line, x.Wants,
+				x.Shows)
+		}
+	}
+	if failed {
+		return cli.Findings()
+	}
+	return nil
+}

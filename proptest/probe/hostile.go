@@ -1,0 +1,144 @@
+package probe
+
+import (
+	"context"
+	"slices"
+
+	"github.com/parley-go/parley/gen/model"
+)
+
+// attack does in every state that was reached what a peer should not do, one thing at a time, and asks afterwards
+// whether the program still serves who keeps to the rules. Of what comes of a hostile act itself nothing is asked
+// where the specification says nothing of it: only that the program lives.
+func (pr *prober) attack(ctx context.Context) {
+	type try struct {
+		state string
+		acts  []act
+	}
+	var tries []try
+	for _, name := range pr.order {
+		for _, acts := range pr.attacks(len(pr.reached[name]) > 0) {
+			tries = append(tries, try{name, acts})
+		}
+	}
+	pr.rng.Shuffle(len(tries), func(i, j int) { tries[i], tries[j] = tries[j], tries[i] })
+	honest := pr.followUp()
+	var before []act
+	for n, x := range tries {
+		if pr.o.Hostile > 0 && n >= pr.o.Hostile || pr.enough(ctx) {
+			return
+		}
+		s, err := pr.session(ctx, before)
+		if err != nil || s == nil {
+			if ctx.Err() == nil && err != nil {
+				pr.report.Ended = err.Error()
+				return
+			}
+			before = nil
+			continue
+		}
+		pr.report.Hostile++
+		pr.play(s, slices.Concat(pr.reached[x.state], x.acts, honest))
+		before = s.acts
+		pr.close(ctx, s, pr.line(x.acts[0]))
+	}
+}
+
+// play does acts one after the other, as far as they are possible.
+func (pr *prober) play(s *session, acts []act) {
+	for _, a := range acts {
+		if s.finding != nil || s.ctx.Err() != nil {
+			return
+		}
+		if s.do(a) {
+			pr.report.Acts++
+		}
+	}
+	s.settle()
+	if s.finding == nil && !s.beyond && s.now != nil && s.now.Side.Accepted {
+		pr.covered.add(s.now.Side.Order)
+	}
+}
+
+// followUp is what an honest session does after a hostile act: the shortest acts that led anywhere, without waiting.
+func (pr *prober) followUp() []act {
+	best := []act{}
+	for _, name := range pr.order {
+		acts := pr.reached[name]
+		plain := !slices.ContainsFunc(acts, func(a act) bool { return a.kind != event || a.cross })
+		if plain && len(acts) > 0 && (len(best) == 0 || len(acts) < len(best)) {
+			best = acts
+		}
+	}
+	return append([]act{{kind: resume}}, best...)
+}
+
+// mostRepeated is how often a message is said without a break.
+const mostRepeated = 40
+
+// attacks are what is tried in a state: each message with some values, the last frame again, many times, what is no
+// message or a part of one, and ends of the connection. Said: we have sent something before.
+func (pr *prober) attacks(said bool) (list [][]act) {
+	stream := pr.target.network == "tcp"
+	var frames [][]byte
+	for _, m := range pr.protocol.Messages {
+		sent := 0
+		for _, slots := range pr.arguments(m.Fields) {
+			text := pr.tell(m, slots)
+			b, err := pr.frame(text)
+			if err != nil || pr.stage.Frames.Refuses(m, slots) != "" {
+				continue
+			}
+			if sent++; sent > mostOfMessage {
+				break
+			}
+			list = append(list, []act{{kind: forge, text: text}})
+			if sent == 1 {
+				frames = append(frames, b)
+				many := []act{{kind: forge, text: text}}
+				for range mostRepeated {
+					many = append(many, act{kind: forge, text: text, cross: true})
+				}
+				list = append(list, many)
+			}
+		}
+	}
+	if said {
+		list = append(list, []act{{kind: again}}, []act{{kind: again}, {kind: again, cross: true}})
+	}
+	bad := func(b []byte, more ...act) { list = append(list, append([]act{{kind: malformed, bytes: b}}, more...)) }
+	noise := make([]byte, 1+pr.rng.IntN(64))
+	for i := range noise {
+		noise[i] = byte(pr.rng.Uint32())
+	}
+	bad(noise)
+	bad(slices.Repeat([]byte{0xff}, 16))
+	bad(slices.Repeat([]byte{0}, 16))
+	bad(slices.Repeat([]byte{'A'}, 2*pr.longest()))
+	for _, b := range frames {
+		if len(b) > 1 {
+			bad(b[:len(b)/2], act{kind: hangUp, cross: true})
+			bad(b[:len(b)-1], act{kind: wait})
+		}
+		turned := slices.Clone(b)
+		turned[pr.rng.IntN(len(turned))] ^= 1 << pr.rng.IntN(8)
+		bad(turned)
+		bad(append(slices.Clone(b), noise...))
+	}
+	list = append(list, []act{{kind: wait}, {kind: wait}})
+	if stream {
+		list = append(list, []act{{kind: hangUp}}, []act{{kind: reset}}, []act{{kind: reset, cross: true}},
+			[]act{{kind: hangUp}, {kind: resume}, {kind: hangUp}})
+	} else {
+		bad(nil)
+	}
+	return list
+}
+
+// mostOfMessage is how many values of a message are tried in each state.
+const mostOfMessage = 3
+
+// longest is how long a frame can be.
+func (pr *prober) longest() int {
+	return min(max(model.WithDefaultWire(pr.protocol).Wire.Max, 16), 1<<16) / 2
+}

@@ -1,0 +1,484 @@
+package probe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/run"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// Options say what is done and for how long.
+type Options struct {
+	// Check is the check whose instances are played; empty: the first with two instances of which none is hostile.
+	// Target is the instance, or role, that the program is; empty: one of an external role, else the second.
+	Check, Target string
+	// Start is a command that starts the program; empty: it runs already. Fresh: it is started anew for each session.
+	Start string
+	Fresh bool
+	// Passive: the program does nothing by itself, so that whatever it sends is an answer.
+	Passive bool
+	// Datagrams: the address without a network is one of UDP.
+	Datagrams bool
+	// Values are what fields of commands and messages are given, by the fields' names.
+	Values map[string][]string
+	Seed   uint64
+	// Budget is for how long sessions are begun, Sessions how many there are at most, 0 being no bound; and Hostile
+	// how many of them are hostile at most: -1 for none, 0 for no bound.
+	Budget   time.Duration
+	Sessions int
+	Hostile  int
+	// Patience is how long the program may take for what it owes; 0: a second. Linger is how long it is waited for to do
+	// something by itself; 0: a fifth of a second. Ready is within which it listens after it was started; 0: ten seconds.
+	Patience, Linger, Ready time.Duration
+	// Findings is after how many different ones the search ends; 0: eight.
+	Findings int
+	// Progress, if set, is told what is done.
+	Progress func(sessions int, words string)
+
+	reliable bool
+	grace    time.Duration
+}
+
+func (o Options) withDefaults() Options {
+	def := func(d *time.Duration, n time.Duration) {
+		if *d == 0 {
+			*d = n
+		}
+	}
+	def(&o.Patience, time.Second)
+	def(&o.Linger, 200*time.Millisecond)
+	def(&o.Ready, 10*time.Second)
+	def(&o.Budget, time.Minute)
+	o.grace = min(o.Patience/50, 10*time.Millisecond)
+	if o.Findings == 0 {
+		o.Findings = 8
+	}
+	return o
+}
+
+// Kind is what is wrong.
+type Kind string
+
+// The kinds of finding.
+const (
+	Left    Kind = "left the specification"
+	Hung    Kind = "hung"
+	Died    Kind = "died"
+	Flooded Kind = "floods"
+	Mute    Kind = "says nothing"
+)
+
+// Finding is something that is wrong with the program.
+type Finding struct {
+	Kind Kind `json:"kind"`
+	// Why says what is wrong, and what would have been right. After is the hostile act that it came of; empty if we
+	// kept to our role.
+	Why   string `json:"why"`
+	After string `json:"after,omitempty"`
+	// Script is what we did, as lines. Steady says that doing it again has shown the same.
+	Script []string `json:"script"`
+	Steady bool     `json:"steady"`
+	// Run is the session as a run; the program's own steps in it are what it sent.
+	Run *run.Run `json:"run,omitempty"`
+
+	what    string
+	acts    []act
+	packets []packet
+	network string
+}
+
+// same reports whether two findings are about the same thing.
+func (f *Finding) same(g *Finding) bool {
+	return g != nil && f.Kind == g.Kind && f.what == g.what
+}
+
+// Report is what was found.
+type Report struct {
+	Spec    string `json:"spec"`
+	Address string `json:"address"`
+	Check   string `json:"check"`
+	Us      string `json:"us"`
+	Target  string `json:"target"`
+	// External: the role of the program is external in the specification, which says of it only what we rely on.
+	External bool    `json:"external,omitempty"`
+	Seed     uint64  `json:"seed"`
+	Sessions int     `json:"sessions"`
+	Acts     int     `json:"acts"`
+	Hostile  int     `json:"hostile"`
+	Starts   int     `json:"starts,omitempty"`
+	Seconds  float64 `json:"seconds"`
+	// Transitions and Pairs are what was seen of the program's machine, of how many.
+	Transitions [2]int     `json:"transitions"`
+	Pairs       [2]int     `json:"pairs"`
+	Uncovered   []string   `json:"uncovered,omitempty"`
+	Findings    []*Finding `json:"findings,omitempty"`
+	// Open is what the specification leaves open: what our machine does not take.
+	Open []string `json:"open,omitempty"`
+	// Ended says why the search ended before it was done; empty if it was.
+	Ended string `json:"ended,omitempty"`
+}
+
+// prober is a search at work.
+type prober struct {
+	*game
+	o        *Options
+	target   *target
+	covered  *coverage
+	planner  *planner
+	report   *Report
+	rng      *rand.Rand
+	deadline time.Time
+	reached  map[string][]act // the shortest acts that led to a state of the program, by its name
+	order    []string         // those states as they were found
+	best     []act            // of the session that covered most
+	mute     bool             // the program has said nothing yet
+	vainly   int
+	passing  bool // the program ends in good order after each session
+}
+
+// Run tests the program at an address. The error is for what cannot be begun.
+func Run(ctx context.Context, p *model.Protocol, address string, o Options) (*Report, error) {
+	pr, err := newProber(p, address, o)
+	if err != nil {
+		return nil, err
+	}
+	defer pr.target.stop()
+	began := time.Now()
+	ctx, cancel := context.WithTimeout(ctx, pr.o.Budget)
+	defer cancel()
+	if err := pr.honest(ctx); err != nil {
+		return nil, err
+	}
+	if pr.o.Hostile >= 0 {
+		pr.attack(ctx)
+	}
+	pr.finish(ctx)
+	pr.report.Seconds = time.Since(began).Seconds()
+	return pr.report, nil
+}
+
+func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
+	o = o.withDefaults()
+	network, addr, err := parseAddress(address, o.Datagrams)
+	if err != nil {
+		return nil, err
+	}
+	g, err := newGame(p, &o)
+	if err != nil {
+		return nil, err
+	}
+	host, _, _ := net.SplitHostPort(addr)
+	o.reliable = network == "tcp" || host == "localhost" || net.ParseIP(host).IsLoopback()
+	pr := &prober{game: g, o: &o, target: &target{network: network, address: addr, start: o.Start, ready: o.Ready},
+		covered: newCoverage(g.role(g.they)), rng: rand.New(rand.NewPCG(o.Seed, 2)), reached: map[string][]act{},
+		deadline: time.Now().Add(o.Budget), mute: true}
+	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: 3000,
+		passive: o.Passive}
+	them := g.role(g.they)
+	pr.report = &Report{Spec: p.Files[0], Address: network + ":" + addr, Check: g.check.Name,
+		Us:     g.name(g.us) + " (" + g.role(g.us).Name + ")",
+		Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Seed: o.Seed}
+	return pr, nil
+}
+
+// enough reports whether no further session is begun.
+func (pr *prober) enough(ctx context.Context) bool {
+	switch {
+	case ctx.Err() != nil:
+		pr.report.Ended = "the budget was used up"
+	case pr.o.Sessions > 0 && pr.report.Sessions >= pr.o.Sessions:
+		pr.report.Ended = "the sessions were used up"
+	case len(pr.report.Findings) >= pr.o.Findings:
+		pr.report.Ended = fmt.Sprintf("there are %d findings", len(pr.report.Findings))
+	case pr.target.start == "" && pr.has(Died):
+		pr.report.Ended = "the program has died, and --start does not say how it is started"
+	default:
+		return false
+	}
+	return true
+}
+
+func (pr *prober) has(k Kind) bool {
+	return slices.ContainsFunc(pr.report.Findings, func(f *Finding) bool { return f.Kind == k })
+}
+
+// session begins one. It returns nil if the program cannot be reached: that is a finding if it could be before.
+func (pr *prober) session(ctx context.Context, before []act) (*session, error) {
+	if pr.o.Fresh {
+		pr.target.stop()
+	}
+	s, err := pr.newSession(ctx, pr.target, pr.o)
+	if err == nil {
+		pr.report.Sessions++
+		if pr.o.Progress != nil {
+			pr.o.Progress(pr.report.Sessions, fmt.Sprintf("%d of %d transitions", len(pr.covered.taken), len(pr.covered.all)))
+		}
+		return s, nil
+	}
+	if ctx.Err() != nil {
+		return nil, nil
+	}
+	if !unreachable(err) || pr.report.Sessions == 0 {
+		if d := pr.target.death(); d != "" {
+			err = fmt.Errorf("%w; %s", err, d)
+		}
+		return nil, err
+	}
+	s.unreached()
+	s.finding.acts = slices.Clone(before)
+	pr.found(ctx, s, "")
+	return nil, nil
+}
+
+// honest covers what can be covered by keeping to our role.
+func (pr *prober) honest(ctx context.Context) error {
+	var before []act
+	fruitless := 0
+	for fruitless < mostFruitless && !pr.enough(ctx) {
+		s, err := pr.session(ctx, before)
+		if err != nil {
+			return err
+		}
+		if s == nil {
+			fruitless++
+			continue
+		}
+		fresh := pr.explore(s)
+		before = s.acts
+		pr.close(ctx, s, "")
+		if pr.mute && s.heard {
+			pr.mute = false
+		}
+		if fresh == 0 {
+			fruitless++
+		} else {
+			fruitless = 0
+		}
+	}
+	if pr.mute && pr.report.Sessions > 0 && len(pr.report.Findings) == 0 && ctx.Err() == nil {
+		pr.report.Findings = append(pr.report.Findings, &Finding{Kind: Mute, Why: fmt.Sprintf(
+			"%s has said nothing in %d sessions", pr.name(pr.they), pr.report.Sessions)})
+	}
+	return nil
+}
+
+// mostFruitless is how many sessions in a row that show nothing new end the honest part, mostActs how many acts one
+// session has.
+const (
+	mostFruitless = 3
+	mostActs      = 40
+)
+
+// explore plays one session towards what is not covered, and returns how much of it was new.
+func (pr *prober) explore(s *session) (fresh int) {
+	look := func() {
+		s.settle()
+		if s.now != nil && s.now.Side.Accepted {
+			fresh += pr.covered.add(s.now.Side.Order)
+		}
+		if s.now != nil && len(s.now.Places) > 0 && s.finding == nil && !s.beyond {
+			name := pr.state(pr.they, s.now.Places[0].Value)
+			if old, ok := pr.reached[name]; !ok || len(s.acts) < len(old) {
+				if !ok {
+					pr.order = append(pr.order, name)
+				}
+				pr.reached[name] = slices.Clone(s.acts)
+			}
+		}
+	}
+	if pr.rng.IntN(eager) == 0 {
+		pr.blindly(s)
+	}
+	look()
+	for len(s.acts) < mostActs && !s.over() && !s.ended && (s.rec == nil || len(s.rec.Frames) < mostFrames) {
+		acts, expects := pr.next(s)
+		if acts == nil {
+			break
+		}
+		before, known := len(s.acts), fresh
+		if pr.rng.IntN(eager) == 0 {
+			acts, expects = nil, nil
+			pr.blindly(s)
+		}
+		for _, a := range acts {
+			if !s.do(a) {
+				break
+			}
+			pr.report.Acts++
+		}
+		look()
+		if s.finding != nil {
+			break
+		}
+		if fresh == known {
+			pr.vainly++
+			if expects != nil {
+				pr.planner.inVain(*expects)
+			} else if pr.vainly > 20 || len(s.acts) == before {
+				break
+			}
+		}
+	}
+	if s.note != "" && !slices.Contains(pr.report.Open, s.note) {
+		pr.report.Open = append(pr.report.Open, s.note)
+	}
+	if len(s.acts) > len(pr.best) && s.finding == nil && fresh > 0 || pr.best == nil && s.finding == nil {
+		pr.best = slices.Clone(s.acts)
+	}
+	return fresh
+}
+
+// eager is how seldom something is done without reading what has come, or planning.
+const eager = 4
+
+// blindly does something that our machine may do, before what is under way to it is read.
+func (pr *prober) blindly(s *session) {
+	list := pr.players[pr.us].Commands(s.value)
+	for range pr.rng.IntN(2) + 1 {
+		if len(list) > 0 && s.do(act{kind: event, text: list[pr.rng.IntN(len(list))], cross: true}) {
+			pr.report.Acts++
+		}
+		list = pr.players[pr.us].Commands(s.value)
+	}
+}
+
+// next plans what to do: towards a new transition, then a new pair of them, each first without crossing.
+func (pr *prober) next(s *session) ([]act, *vain) {
+	from := s.configurations()
+	if len(from) == 0 {
+		return nil, nil
+	}
+	var last *model.Transition
+	for _, t := range s.now.Side.Order {
+		if slices.Contains(pr.covered.all, t) {
+			last = t
+		}
+	}
+	for _, g := range []goal{newTransition, newPair} {
+		for w := range ways {
+			if w == together && pr.o.Passive {
+				continue
+			}
+			if acts, expects := pr.planner.plan(from, last, g, w); len(acts) > 0 {
+				return acts, expects
+			}
+		}
+	}
+	return nil, nil
+}
+
+// hears counts what the program's machine does where it hears that we have closed, wherever it may be.
+func (pr *prober) hears(s *session) {
+	if s.now == nil || s.beyond || s.finding != nil || pr.target.network == "udp" || len(s.now.Places) == 0 {
+		return
+	}
+	var order []*model.Transition
+	for i := range s.now.Places {
+		p := &s.now.Places[i]
+		res := world.Deliver(pr.stage.World.Rules, pr.they, s.around(p), p.Value, pr.us,
+			world.Item[string]{News: world.Cut}, pr.players[pr.they])
+		var fired []*model.Transition
+		if res.What == world.Stepped && res.Fault == world.NoFault {
+			fired = slices.Clone(pr.players[pr.they].Fired())
+		}
+		if i > 0 && !slices.Equal(fired, order) {
+			return
+		}
+		order = fired
+	}
+	pr.covered.add(append(slices.Clone(s.now.Side.Order), order...))
+}
+
+// close ends a session and keeps what was found in it. After is the hostile act in it.
+func (pr *prober) close(ctx context.Context, s *session, after string) {
+	if !s.closed && !s.ended {
+		pr.hears(s)
+	}
+	s.stop()
+	pr.death(s)
+	if s.finding != nil {
+		pr.found(ctx, s, after)
+	}
+}
+
+// death looks whether the program has died in the course of a session. One that ends in good order after a session, as
+// it does after honest ones, has not.
+func (pr *prober) death(s *session) {
+	p := pr.target.process
+	if s.finding != nil || p == nil {
+		return
+	}
+	if pr.passing || pr.report.Hostile == 0 { // it may be about to end
+		timer := time.NewTimer(s.o.grace)
+		select {
+		case <-p.ended:
+		case <-timer.C:
+		}
+		timer.Stop()
+	}
+	if !p.over() {
+		return
+	}
+	if p.err == nil && (pr.passing || pr.report.Hostile == 0) {
+		pr.passing = true
+		return
+	}
+	s.find(Died, "", "")
+}
+
+// found keeps a finding that is not known yet, with a script that is made short.
+func (pr *prober) found(ctx context.Context, s *session, after string) {
+	f := s.finding
+	if f.acts == nil {
+		f.acts = slices.Clone(s.acts)
+	}
+	f.After = after
+	if slices.ContainsFunc(pr.report.Findings, f.same) {
+		pr.restart()
+		return
+	}
+	pr.keep(f, s)
+	pr.restart()
+	pr.shrink(ctx, f)
+	for _, a := range f.acts {
+		f.Script = append(f.Script, pr.line(a))
+	}
+	pr.report.Findings = append(pr.report.Findings, f)
+}
+
+// keep gives a finding the run and the packets of its session.
+func (pr *prober) keep(f *Finding, s *session) {
+	f.Run, f.packets, f.network = s.run, s.packets, pr.target.network
+	f.Run.Problem, _, _ = strings.Cut(f.Why, "\n")
+}
+
+// restart ends a program in which something is wrong, so that the next session finds a new one.
+func (pr *prober) restart() {
+	if pr.target.start != "" {
+		pr.target.stop()
+	}
+}
+
+// finish puts the figures into the report.
+func (pr *prober) finish(ctx context.Context) {
+	r := pr.report
+	r.Starts = pr.target.starts
+	r.Transitions, r.Pairs = [2]int{len(pr.covered.taken), len(pr.covered.all)}, [2]int{len(pr.covered.pairs), pr.covered.whole}
+	for _, t := range pr.covered.left() {
+		r.Uncovered = append(r.Uncovered, t.Name)
+	}
+	if r.Ended == "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		r.Ended = "the budget was used up"
+	}
+}
+
+// Failed reports whether something was found.
+func (r *Report) Failed() bool { return len(r.Findings) > 0 }

@@ -1,0 +1,24 @@
+package probe
+
+import (
+	"testing"
+	"time"
+)
+
+func options() Options {
+	return Options{Seed: 1, Budget: 20 * time.Second, Patience: 2 * time.Second, Linger: 30 * time.Millisecond, Sessions: 400}
+}
+
+// TestHonestServer: a program that keeps to its machine is right, and is covered.
+func TestHonestServer(t *testing.T) {
+	p := load(t, "specs/confirm/spec.yaml")
+	v := &server{p: p, seed: 1}
+	r, err := Run(t.Context(), p, v.listen(t), options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range r.Findings {
+		t.Errorf("%s: %s\n%v\n%s", f.Kind, f.Why, f.Script, f.Run.Chart().Text())
+	}
+	t.Logf("%+v", r)
+}

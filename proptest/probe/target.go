@@ -1,0 +1,162 @@
+package probe
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os/exec"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// target is the program: where it listens, and how it is started, if we start it.
+type target struct {
+	network, address, start string
+	ready                   time.Duration // within which it has to listen
+	process                 *process
+	starts                  int
+}
+
+// process is a program that we have started.
+type process struct {
+	cmd   *exec.Cmd
+	said  tail
+	ended chan struct{}
+	err   error
+	fresh bool // nobody has reached it yet
+}
+
+// tail keeps the last lines that a program writes.
+type tail struct {
+	mu  sync.Mutex
+	buf []byte
+}
+
+const longestTail = 4096
+
+// Write implements io.Writer.
+func (t *tail) Write(b []byte) (int, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.buf = append(t.buf, b...)
+	if over := len(t.buf) - longestTail; over > 0 {
+		t.buf = append(t.buf[:0], t.buf[over:]...)
+	}
+	return len(b), nil
+}
+
+// lines are the last few.
+func (t *tail) lines(most int) []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	text := strings.TrimRight(string(bytes.ToValidUTF8(t.buf, []byte("?"))), "\n")
+	if text == "" {
+		return nil
+	}
+	list := strings.Split(text, "\n")
+	return list[max(0, len(list)-most):]
+}
+
+// errGone is the error for a program that does not listen.
+var errGone = errors.New("nobody listens there")
+
+// run starts the program if we are to start it and it does not run.
+func (t *target) run() error {
+	if t.start == "" || t.process != nil && !t.process.over() {
+		return nil
+	}
+	p := &process{cmd: exec.Command("/bin/sh", "-c", "exec "+t.start), ended: make(chan struct{}), fresh: true}
+	if strings.ContainsAny(t.start, ";&|\n") {
+		p.cmd = exec.Command("/bin/sh", "-c", t.start)
+	}
+	p.cmd.Stdout, p.cmd.Stderr = &p.said, &p.said
+	p.cmd.WaitDelay = time.Second
+	own(p.cmd)
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("--start: %w", err)
+	}
+	t.starts++
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.ended)
+	}()
+	t.process = p
+	return nil
+}
+
+// over reports whether the program has ended by itself.
+func (p *process) over() bool {
+	select {
+	case <-p.ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// stop ends the program and all that it has started.
+func (t *target) stop() {
+	if p := t.process; p != nil {
+		end(p.cmd.Process.Pid)
+		<-p.ended
+		t.process = nil
+	}
+}
+
+// death says how the program has ended, with what it wrote last; empty if it runs or is not ours.
+func (t *target) death() string {
+	p := t.process
+	if p == nil || !p.over() {
+		return ""
+	}
+	text := "it ended with status 0"
+	if p.err != nil {
+		text = "it ended with " + p.err.Error()
+	}
+	if lines := p.said.lines(4); len(lines) > 0 {
+		text += "; it wrote last: " + strings.Join(lines, " / ")
+	}
+	return text
+}
+
+// dial connects to the program, and waits for one that has just been started until it listens.
+func (t *target) dial(ctx context.Context) (*connection, error) {
+	if err := t.run(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, t.ready)
+	defer cancel()
+	again := time.NewTicker(10 * time.Millisecond)
+	defer again.Stop()
+	for {
+		c, err := t.try(ctx)
+		if err == nil {
+			if t.process != nil {
+				t.process.fresh = false
+			}
+			return c, nil
+		}
+		if t.process == nil || t.process.over() || !t.process.fresh && errors.Is(err, syscall.ECONNREFUSED) {
+			return nil, fmt.Errorf("%w: %w", errGone, err)
+		}
+		select {
+		case <-ctx.Done():
+			return nil, fmt.Errorf("%w within %v: %w", errGone, t.ready, err)
+		case <-t.process.ended:
+		case <-again.C:
+		}
+	}
+}
+
+func (t *target) try(ctx context.Context) (*connection, error) {
+	if t.network == "udp" {
+		if yes, known := listens(t.address); known && !yes {
+			return nil, &net.OpError{Op: "dial", Net: "udp", Err: syscall.ECONNREFUSED}
+		}
+	}
+	return connect(ctx, t.network, t.address)
+}
