@@ -78,6 +78,8 @@ func probeCommand() *cobra.Command {
 	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is ended "+
 		"with all that it has started")
 	f.BoolVar(&o.o.Fresh, "fresh", false, "start it anew for each session")
+	f.BoolVar(&o.o.Exact, "exact", false, "compare the values in messages of an external role, too, not only their names")
+	f.BoolVar(&o.o.Passive, "passive", false, "the program does nothing by itself: whatever it sends is an answer")
 	f.StringArrayVar(&o.values, "value", nil, "give this value to fields of this name, `FIELD=VALUE` (may be repeated)")
 	f.StringToInt64Var(&o.consts, "const", nil, "take another value for a constant, `NAME=VALUE`")
 	f.Uint64Var(&o.o.Seed, "seed", 1, "draw what is drawn with this `number`")

@@ -28,6 +28,8 @@ type Options struct {
 	// Reliable: the network between the sides, as that within one computer, loses nothing, copies nothing and
 	// keeps the order, whatever the protocol's channel may do.
 	Reliable bool
+	// Loose: a frame is explained by a message of its name, whatever is in its fields.
+	Loose bool
 	// Passive: the side's program gives no commands.
 	Passive bool
 
@@ -564,7 +566,7 @@ func (s *search) sentAs(sent *progress, e *interp.Effect) int {
 	l, first := &s.lanes[c], int(sent.first[c])
 	for k := first; k < len(l.out) && (k == first || l.loose && k <= first+window); k++ {
 		f := &s.rec.Frames[l.out[k]]
-		if f.Message == e.Message && slices.Equal(f.Slots, e.Slots) && !sent.has(c, k) {
+		if f.Message == e.Message && (s.opts.Loose || slices.Equal(f.Slots, e.Slots)) && !sent.has(c, k) {
 			return k
 		}
 	}

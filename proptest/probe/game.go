@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/interp"
@@ -173,7 +174,7 @@ func (g *game) readable(name string, list []string) error {
 func (g *game) parse(t *model.Type, text string) ([]int64, error) {
 	v, err := interp.ParseValue(t, g.strs, text)
 	if err != nil && t.Kind == model.KindBytes {
-		if w, err := interp.ParseValue(t, g.strs, "'"+strings.ReplaceAll(text, "'", `\'`)+"'"); err == nil {
+		if w, err := interp.ParseValue(t, g.strs, strconv.Quote(text)); err == nil {
 			return w, nil
 		}
 	}
@@ -183,7 +184,7 @@ func (g *game) parse(t *model.Type, text string) ([]int64, error) {
 // How many values a field has, and how many tuples of arguments a command: few, since all are tried in every state.
 const (
 	mostOfField   = 4
-	mostArguments = 24
+	mostArguments = 12
 )
 
 // arguments are tuples for fields: all if they are few, else each value beside the first ones of the others, and

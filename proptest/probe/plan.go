@@ -2,6 +2,7 @@ package probe
 
 import (
 	"encoding/binary"
+	"fmt"
 	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
@@ -92,9 +93,11 @@ type planner struct {
 	covered *coverage
 	vain    map[vain]int
 	passive bool // the program does nothing by itself
-	most    int // configurations that are looked at
+	most    int  // moves that are looked at for one plan
 	looked  int
-	key     []byte
+	// hopeless are questions to which there was no answer.
+	hopeless map[string]bool
+	key      []byte
 }
 
 // How often the program is waited for to do something by itself: in one state, and anywhere if it never has.
@@ -145,7 +148,8 @@ const (
 // the program itself.
 func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w way) ([]act, *vain) {
 	var nodes []planned
-	seen := map[string]bool{}
+	seen, start := map[string]bool{}, p.looked
+	question := fmt.Sprint(g, w, len(p.covered.taken), len(p.covered.pairs), len(p.vain))
 	add := func(n planned) {
 		k := p.keyOf(&n, g)
 		if !seen[k] {
@@ -154,9 +158,14 @@ func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w 
 		}
 	}
 	for _, c := range from {
-		add(planned{c: c, last: last, parent: -1})
+		n := planned{c: c, last: last, parent: -1}
+		add(n)
+		question += p.keyOf(&n, newPair)
 	}
-	for i := 0; i < len(nodes) && len(nodes) < p.most; i++ {
+	if p.hopeless[question] {
+		return nil, nil
+	}
+	for i := 0; i < len(nodes) && p.looked-start < p.most; i++ {
 		at := nodes[i]
 		busy := w != crossing && slices.ContainsFunc(at.c.Queues, func(q []world.Item[string]) bool { return len(q) > 0 })
 		for mv, t := range p.world.Moves(at.c) {
@@ -182,6 +191,7 @@ func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w 
 			add(n)
 		}
 	}
+	p.hopeless[question] = true
 	return nil, nil
 }
 

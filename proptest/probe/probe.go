@@ -23,6 +23,9 @@ type Options struct {
 	// Start is a command that starts the program; empty: it runs already. Fresh: it is started anew for each session.
 	Start string
 	Fresh bool
+	// Exact: what the program sends has the values of its machine even if its role is external. Else only the
+	// messages' names are compared then, for the specification says of such a role what others rely on.
+	Exact bool
 	// Passive: the program does nothing by itself, so that whatever it sends is an answer.
 	Passive bool
 	// Datagrams: the address without a network is one of UDP.
@@ -44,6 +47,7 @@ type Options struct {
 	Progress func(sessions int, words string)
 
 	reliable bool
+	loose    bool
 	grace    time.Duration
 }
 
@@ -107,8 +111,9 @@ type Report struct {
 	Check   string `json:"check"`
 	Us      string `json:"us"`
 	Target  string `json:"target"`
-	// External: the role of the program is external in the specification, which says of it only what we rely on.
+	// External: the role of the program is external in the specification. Loose: names of messages alone are compared.
 	External bool    `json:"external,omitempty"`
+	Loose    bool    `json:"loose,omitempty"`
 	Seed     uint64  `json:"seed"`
 	Sessions int     `json:"sessions"`
 	Acts     int     `json:"acts"`
@@ -177,15 +182,16 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 	}
 	host, _, _ := net.SplitHostPort(addr)
 	o.reliable = network == "tcp" || host == "localhost" || net.ParseIP(host).IsLoopback()
+	o.loose = g.role(g.they).External && !o.Exact
 	pr := &prober{game: g, o: &o, target: &target{network: network, address: addr, start: o.Start, ready: o.Ready},
 		covered: newCoverage(g.role(g.they)), rng: rand.New(rand.NewPCG(o.Seed, 2)), reached: map[string][]act{},
 		deadline: time.Now().Add(o.Budget), mute: true}
-	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: 3000,
+	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: mostMoves, hopeless: map[string]bool{},
 		passive: o.Passive}
 	them := g.role(g.they)
 	pr.report = &Report{Spec: p.Files[0], Address: network + ":" + addr, Check: g.check.Name,
 		Us:     g.name(g.us) + " (" + g.role(g.us).Name + ")",
-		Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Seed: o.Seed}
+		Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose, Seed: o.Seed}
 	return pr, nil
 }
 
@@ -269,6 +275,9 @@ func (pr *prober) honest(ctx context.Context) error {
 	}
 	return nil
 }
+
+// mostMoves is how many moves are looked at for one plan.
+const mostMoves = 12_000
 
 // mostFruitless is how many sessions in a row that show nothing new end the honest part, mostActs how many acts one
 // session has.

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/replay"
+	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/trace"
@@ -47,8 +48,9 @@ type session struct {
 	nextID  int
 	began   time.Time
 	packets []packet
-	unsent  string // why an act was not possible
-	hostile string // the last act that was not of our role
+	unsent  string            // why an act was not possible
+	alarms  map[int]time.Time // when timers of our machine expire
+	hostile string            // the last act that was not of our role
 }
 
 // packet is what went over the wire, for the capture.
@@ -89,7 +91,7 @@ func (s *session) open() error {
 	}
 	s.conn, s.chunks, s.rec, s.judged, s.now = c, nil, nil, 0, nil
 	s.inbox, s.seen, s.ids = nil, 0, map[int]int{}
-	s.beyond, s.closed, s.ended, s.last, s.said = false, false, false, nil, 0
+	s.beyond, s.closed, s.ended, s.last, s.said, s.alarms = false, false, false, nil, 0, map[int]time.Time{}
 	s.packets = append(s.packets, packet{opens: true, at: time.Now(), ends: [2]string{c.local.String(), c.at.String()}})
 	s.value, s.end = slices.Clone(s.players[s.us].Begin), world.End0[string](s.stage.World.Rules, s.us)
 	s.step(run.Start, "", world.Begin(s.stage.World.Rules, s.us, s.end, s.value, s.me()))
@@ -132,8 +134,12 @@ func (s *session) step(kind run.Kind, event string, res result) bool {
 			st.Transition = t.Name
 		}
 		for i := range s.players[s.us].Effects {
-			if e := &s.players[s.us].Effects[i]; e.Kind == fsm.Report {
+			switch e := &s.players[s.us].Effects[i]; e.Kind {
+			case fsm.Report:
 				st.Effects = append(st.Effects, string(interp.AppendEffect(nil, s.strs, e)))
+			case fsm.StartTimer:
+				k := stage.AlarmOf(s.players[s.us].Alarms, e)
+				s.alarms[k] = time.Now().Add(time.Duration(e.Ticks) * s.protocol.Tick)
 			}
 		}
 	}
@@ -266,7 +272,7 @@ func (s *session) judge() {
 		return
 	}
 	s.now = replay.Watch(s.ctx, s.rec, s.they, s.role(s.they), s.players[s.they].Begin,
-		replay.Options{Reliable: s.o.reliable, Passive: s.o.Passive})
+		replay.Options{Reliable: s.o.reliable, Passive: s.o.Passive, Loose: s.o.loose})
 	side := s.now.Side
 	if s.ctx.Err() != nil || side.Exhausted && !side.Accepted {
 		return
@@ -365,6 +371,9 @@ func (s *session) settle() {
 			s.take()
 			continue
 		}
+		if s.expire() {
+			continue
+		}
 		owes := !s.beyond && !s.ended && s.now != nil && len(s.now.Places) == 0 && len(s.now.Owes) > 0
 		switch {
 		case !owes && !s.drain(s.o.grace):
@@ -378,6 +387,18 @@ func (s *session) settle() {
 			return
 		}
 	}
+}
+
+// expire lets a timer of our machine expire whose time has come. It reports whether there was one.
+func (s *session) expire() bool {
+	for i, a := range s.players[s.us].Alarms {
+		if at, ok := s.alarms[i]; ok && s.end.Left[i].Runs() && !time.Now().Before(at) && !s.beyond {
+			delete(s.alarms, i)
+			text := string(interp.AppendEvent(nil, s.strs, a.Event))
+			return s.step(run.Timer, text, world.Expire(s.stage.World.Rules, s.us, s.end, s.value, i, s.me()))
+		}
+	}
+	return false
 }
 
 // over reports whether there is nothing more to be asked in this connection.
@@ -416,6 +437,9 @@ func (s *session) find(kind Kind, what, why string) {
 	s.finding = &Finding{Kind: kind, what: what, Why: why}
 }
 
+// longestDying is how long it may take until a program has ended that has closed its connections by that.
+const longestDying = 300 * time.Millisecond
+
 // dead reports whether the program has ended. One that has just closed its connection gets a moment to do so.
 func (s *session) dead(closed bool) bool {
 	p := s.target.process
@@ -423,7 +447,7 @@ func (s *session) dead(closed bool) bool {
 		return false
 	}
 	if closed {
-		timer := time.NewTimer(s.o.Patience)
+		timer := time.NewTimer(min(s.o.Patience, longestDying))
 		defer timer.Stop()
 		select {
 		case <-p.ended:

@@ -34,8 +34,8 @@ func (r *Report) write(w io.Writer) {
 		}
 		fmt.Fprintf(w, "  not seen: %s%s\n", strings.Join(list, ", "), more)
 	}
-	if r.External {
-		fmt.Fprintf(w, "  the role is external: the specification says of it what others rely on, and the program may do more\n")
+	if r.External && r.Loose {
+		fmt.Fprintf(w, "  the role is external: what it sends is compared by the names of messages (--exact: by their values, too)\n")
 	}
 	for _, text := range r.Open {
 		fmt.Fprintf(w, "  %s\n", text)
