@@ -277,7 +277,7 @@ func (pr *prober) honest(ctx context.Context) error {
 }
 
 // mostMoves is how many moves are looked at for one plan.
-const mostMoves = 12_000
+const mostMoves = 3000
 
 // mostFruitless is how many sessions in a row that show nothing new end the honest part, mostActs how many acts one
 // session has.
@@ -373,7 +373,7 @@ func (pr *prober) next(s *session) ([]act, *vain) {
 	}
 	for _, g := range []goal{newTransition, newPair} {
 		for w := range ways {
-			if w == together && pr.o.Passive {
+			if w == together && pr.o.Passive || w == crossing && g == newPair {
 				continue
 			}
 			if acts, expects := pr.planner.plan(from, last, g, w); len(acts) > 0 {
