@@ -71,14 +71,15 @@ func probeCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.o.Check, "check", "", "play the instances of the check of this `name` (default: the first with two, "+
-		"none of them hostile)")
-	f.StringVar(&o.o.Target, "target", "", "the program is this `instance` or role (default: one that is external, else "+
-		"the second)")
-	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is ended "+
-		"with all that it has started")
+	f.StringVar(&o.o.Check, "check", "", "play the instances of this check, by `name` (default: the first with two, none of "+
+		"them hostile)")
+	f.StringVar(&o.o.Target, "target", "", "the program is this `instance` or role (default: one that is external, "+
+		"else the second)")
+	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is "+
+		"ended with all that it has started")
 	f.BoolVar(&o.o.Fresh, "fresh", false, "start it anew for each session")
-	f.BoolVar(&o.o.Exact, "exact", false, "compare the values in messages of an external role, too, not only their names")
+	f.BoolVar(&o.o.Exact, "exact", false, "compare the values in messages of an external role, too, not only "+
+		"their names")
 	f.BoolVar(&o.o.Passive, "passive", false, "the program does nothing by itself: whatever it sends is an answer")
 	f.StringArrayVar(&o.values, "value", nil, "give this value to fields of this name, `FIELD=VALUE` (may be repeated)")
 	f.StringToInt64Var(&o.consts, "const", nil, "take another value for a constant, `NAME=VALUE`")
@@ -87,11 +88,12 @@ func probeCommand() *cobra.Command {
 	f.IntVar(&o.o.Sessions, "sessions", 0, "have at most this `number` of sessions (default: no bound)")
 	f.BoolVar(&o.honest, "honest", false, "keep to our role, and be never hostile")
 	f.DurationVar(&o.o.Patience, "patience", time.Second, "a program that owes something hangs after this `time`")
-	f.DurationVar(&o.o.Linger, "linger", 200*time.Millisecond, "wait for this `time` for what the program does by itself")
+	f.DurationVar(&o.o.Linger, "linger", 200*time.Millisecond, "wait for this `time` for what the program does "+
+		"by itself")
 	f.DurationVar(&o.o.Ready, "ready", 10*time.Second, "a program that was started listens within this `time`")
 	f.StringVar(&o.script, "script", "", "do what is in this `file` instead, and say what comes of it")
-	f.StringVarP(&o.out, "out", "o", "", "write the script, the capture (pcapng) and the picture (SVG) of each fault into "+
-		"this `folder`")
+	f.StringVarP(&o.out, "out", "o", "", "write the script, the capture (pcapng) and the picture (SVG) of each fault "+
+		"into this `folder`")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return c
 }

@@ -21,11 +21,12 @@ type coverage struct {
 	whole int // how many pairs there are by their states
 }
 
-// newCoverage is of the transitions that a machine handles something in. What it ignores nobody can see.
-func newCoverage(m *model.Machine) *coverage {
+// newCoverage is of the transitions that a machine handles something in. What it ignores nobody can see, and a passive
+// program gives no commands.
+func newCoverage(m *model.Machine, passive bool) *coverage {
 	c := &coverage{taken: map[*model.Transition]bool{}, pairs: map[pair]bool{}}
 	for _, t := range m.Transitions {
-		if t.Mode == model.Handle {
+		if t.Mode == model.Handle && !(passive && t.Event.Kind == model.EventCommand) {
 			c.all = append(c.all, t)
 		}
 	}
@@ -134,7 +135,7 @@ const (
 )
 
 // way says which ways are looked for, from the surest on: on which we alone act, each time when everything has arrived;
-// on which the program does something by itself, too; and on which what is under way is overtaken by what the others do.
+// on which the program does something by itself, too; and on which what is under way is overtaken.
 type way uint8
 
 const (
@@ -167,7 +168,7 @@ func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w 
 	}
 	for i := 0; i < len(nodes) && p.looked-start < p.most; i++ {
 		at := nodes[i]
-		busy := w != crossing && slices.ContainsFunc(at.c.Queues, func(q []world.Item[string]) bool { return len(q) > 0 })
+		busy := w != crossing && !at.c.Quiet()
 		for mv, t := range p.world.Moves(at.c) {
 			if !p.may(at.c, mv, busy, w) || t.Next == nil {
 				continue

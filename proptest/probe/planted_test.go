@@ -22,10 +22,11 @@ func TestPlanted(t *testing.T) {
 		{"CONFIRM1 instead of CONFIRM2", "confirm: {send: CONFIRM2, goto: committed}",
 			"confirm: {send: CONFIRM1, goto: committed}", Left},
 		{"CANCELACK is not sent", "CANCEL: {send: CANCELACK, goto: waiting}", "CANCEL: {goto: waiting}", Hung},
-		{"CANCEL is answered by CANCEL", "CANCEL: {send: CANCELACK, goto: waiting}", "CANCEL: {send: CANCEL, goto: waiting}",
-			Left},
+		{"CANCEL is answered by CANCEL", "CANCEL: {send: CANCELACK, goto: waiting}",
+			"CANCEL: {send: CANCEL, goto: waiting}", Left},
 		{"CONFIRM1 is refused", "        CONFIRM1: {goto: remoteOk}\n", "", Left},
-		{"CHANGE is refused", "        CHANGE: {doc: the data changes and nothing else}\n      localOk", "      localOk", Left},
+		{"CHANGE is refused",
+			"        CHANGE: {doc: the data changes and nothing else}\n      localOk", "      localOk", Left},
 		{"a second CANCELACK", "CANCEL: {send: CANCELACK, goto: waiting}",
 			"CANCEL: {do: [{send: CANCELACK}, {send: CANCELACK}], goto: waiting}", Left},
 		{"CANCEL does not go back", "CANCEL: {send: CANCELACK, goto: waiting}", "CANCEL: {send: CANCELACK}", Left},
@@ -48,7 +49,8 @@ func TestPlanted(t *testing.T) {
 			}
 			found++
 			f := r.Findings[0]
-			t.Logf("%d sessions, %.1fs: %s: %s, steady %t, script %q", r.Sessions, r.Seconds, f.Kind, f.Why, f.Steady, f.Script)
+			t.Logf("%d sessions, %.1fs: %s: %s, steady %t, script %q", r.Sessions, r.Seconds, f.Kind, f.Why,
+				f.Steady, f.Script)
 		})
 	}
 	t.Logf("%d of %d found", found, len(list))

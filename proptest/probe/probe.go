@@ -38,8 +38,9 @@ type Options struct {
 	Budget   time.Duration
 	Sessions int
 	Hostile  int
-	// Patience is how long the program may take for what it owes; 0: a second. Linger is how long it is waited for to do
-	// something by itself; 0: a fifth of a second. Ready is within which it listens after it was started; 0: ten seconds.
+	// Patience is how long the program may take for what it owes; 0: a second. Linger is how long it is waited for
+	// to do something by itself; 0: a fifth of a second. Ready is within which it listens after it was started; 0: ten
+	// seconds.
 	Patience, Linger, Ready time.Duration
 	// Findings is after how many different ones the search ends; 0: eight.
 	Findings int
@@ -146,7 +147,14 @@ type prober struct {
 	best     []act            // of the session that covered most
 	mute     bool             // the program has said nothing yet
 	vainly   int
+	previous last // the session before
 	passing  bool // the program ends in good order after each session
+}
+
+// last is a session that has ended: what was done in it, which of that was hostile, and how it is told.
+type last struct {
+	acts           []act
+	hostile, after string
 }
 
 // Run tests the program at an address. The error is for what cannot be begun.
@@ -184,10 +192,11 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 	o.reliable = network == "tcp" || host == "localhost" || net.ParseIP(host).IsLoopback()
 	o.loose = g.role(g.they).External && !o.Exact
 	pr := &prober{game: g, o: &o, target: &target{network: network, address: addr, start: o.Start, ready: o.Ready},
-		covered: newCoverage(g.role(g.they)), rng: rand.New(rand.NewPCG(o.Seed, 2)), reached: map[string][]act{},
+		covered: newCoverage(g.role(g.they), o.Passive), rng: rand.New(rand.NewPCG(o.Seed, 2)), reached: map[string][]act{},
 		deadline: time.Now().Add(o.Budget), mute: true}
-	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: mostMoves, hopeless: map[string]bool{},
-		passive: o.Passive}
+	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: mostMoves,
+		hopeless: map[string]bool{},
+		passive:  o.Passive}
 	them := g.role(g.they)
 	pr.report = &Report{Spec: p.Files[0], Address: network + ":" + addr, Check: g.check.Name,
 		Us:     g.name(g.us) + " (" + g.role(g.us).Name + ")",
@@ -225,7 +234,8 @@ func (pr *prober) session(ctx context.Context, before []act) (*session, error) {
 	if err == nil {
 		pr.report.Sessions++
 		if pr.o.Progress != nil {
-			pr.o.Progress(pr.report.Sessions, fmt.Sprintf("%d of %d transitions", len(pr.covered.taken), len(pr.covered.all)))
+			words := fmt.Sprintf("%d of %d transitions", len(pr.covered.taken), len(pr.covered.all))
+			pr.o.Progress(pr.report.Sessions, words)
 		}
 		return s, nil
 	}
@@ -239,8 +249,11 @@ func (pr *prober) session(ctx context.Context, before []act) (*session, error) {
 		return nil, err
 	}
 	s.unreached()
-	s.finding.acts = slices.Clone(before)
+	if pr.previous.hostile == "" {
+		s.finding.acts = slices.Clone(before)
+	}
 	pr.found(ctx, s, "")
+	pr.previous = last{}
 	return nil, nil
 }
 
@@ -416,6 +429,7 @@ func (pr *prober) close(ctx context.Context, s *session, after string) {
 	if s.finding != nil {
 		pr.found(ctx, s, after)
 	}
+	pr.previous = last{s.acts, s.hostile, after}
 }
 
 // death looks whether the program has died in the course of a session. One that ends in good order after a session, as
@@ -450,6 +464,10 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 		f.acts = slices.Clone(s.acts)
 	}
 	f.After = after
+	if before := pr.previous; f.Kind == Died && s.hostile == "" && before.hostile != "" { // it took a moment to die
+		f.acts = slices.Concat(before.acts, []act{{kind: resume}}, f.acts)
+		f.what, f.After = before.hostile, before.after
+	}
 	if slices.ContainsFunc(pr.report.Findings, f.same) {
 		pr.restart()
 		return
@@ -480,7 +498,8 @@ func (pr *prober) restart() {
 func (pr *prober) finish(ctx context.Context) {
 	r := pr.report
 	r.Starts = pr.target.starts
-	r.Transitions, r.Pairs = [2]int{len(pr.covered.taken), len(pr.covered.all)}, [2]int{len(pr.covered.pairs), pr.covered.whole}
+	r.Transitions = [2]int{len(pr.covered.taken), len(pr.covered.all)}
+	r.Pairs = [2]int{len(pr.covered.pairs), pr.covered.whole}
 	for _, t := range pr.covered.left() {
 		r.Uncovered = append(r.Uncovered, t.Name)
 	}

@@ -6,7 +6,8 @@ import (
 )
 
 func options() Options {
-	return Options{Seed: 1, Budget: 20 * time.Second, Patience: 2 * time.Second, Linger: 30 * time.Millisecond, Sessions: 400}
+	return Options{Seed: 1, Budget: time.Minute, Patience: 2 * time.Second, Linger: 30 * time.Millisecond,
+		Sessions: 400}
 }
 
 // TestHonestServer: a program that keeps to its machine is right, and is covered.

@@ -71,8 +71,8 @@ func (g *game) parseLine(line string) (a act, err error) {
 	}
 	rest, ok := strings.CutPrefix(rest, g.name(g.us)+" -> "+g.name(g.they))
 	if !ok {
-		return a, fmt.Errorf("`%s` is nothing that can be done; lines are `%s EVENT`, `wait %s`, and forge, malformed, "+
-			"again, close, break or return with `%[2]s -> %[3]s`", line, g.name(g.us), g.name(g.they))
+		return a, fmt.Errorf("`%s` is nothing that can be done; lines are `%s EVENT`, `wait %s`, and forge, "+
+			"malformed, again, close, break or return with `%[2]s -> %[3]s`", line, g.name(g.us), g.name(g.they))
 	}
 	rest = strings.TrimSpace(rest)
 	kinds := map[string]actKind{"forge": forge, "malformed": malformed, "again": again, "close": hangUp, "break": reset,

@@ -57,7 +57,7 @@ func Repeat(ctx context.Context, p *model.Protocol, address string, script []byt
 	}
 	if name, ok := strings.CutPrefix(blocks[0].Input[0], "check "); ok {
 		o.Check = name
-		blocks[0].Input = blocks[0].Input[1:]
+		blocks[0].Input, blocks[0].Line = blocks[0].Input[1:], blocks[0].Line+1
 	}
 	ctx, cancel := context.WithTimeout(ctx, o.withDefaults().Budget)
 	defer cancel()

@@ -244,7 +244,8 @@ func (s *session) drain(patience time.Duration) (any bool) {
 		timer.Stop()
 	}
 	if s.finding == nil {
-		s.find(Flooded, "", fmt.Sprintf("%s has sent %d times and more without being asked again", s.name(s.they), s.said))
+		s.find(Flooded, "", fmt.Sprintf("%s has sent %d times and more without being asked again", s.name(s.they),
+			s.said))
 	}
 	return any
 }

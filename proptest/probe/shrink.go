@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Bounds of making a script short: how often it is tried at all, and how often the whole of it, until it shows the same.
+// Bounds of making a script short: how often it is tried at all, and how often the whole of it.
 const (
 	mostTrials = 60
 	mostAgain  = 3
@@ -63,6 +63,9 @@ func (pr *prober) again(ctx context.Context, f *Finding, acts []act) bool {
 	}
 	s.settle()
 	s.stop()
+	if f.Kind == Died && s.finding == nil {
+		s.dead(true)
+	}
 	pr.death(s)
 	if !f.same(s.finding) {
 		if s.finding != nil {

@@ -35,7 +35,8 @@ func (r *Report) write(w io.Writer) {
 		fmt.Fprintf(w, "  not seen: %s%s\n", strings.Join(list, ", "), more)
 	}
 	if r.External && r.Loose {
-		fmt.Fprintf(w, "  the role is external: what it sends is compared by the names of messages (--exact: by their values, too)\n")
+		fmt.Fprintf(w, "  the role is external: what it sends is compared by the names of messages (--exact: by "+
+			"their values, too)\n")
 	}
 	for _, text := range r.Open {
 		fmt.Fprintf(w, "  %s\n", text)
