@@ -1,12 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"time"
 
@@ -71,8 +71,9 @@ func probeCommand() *cobra.Command {
 		},
 	}
 	f := c.Flags()
-	f.StringVar(&o.o.Check, "check", "", "play the instances of this check, by `name` (default: the first with two, none of "+
-		"them hostile)")
+	f.StringVar(&o.o.Check, "check", "", "play the instances of this check, by `name` (default: the first with "+
+		"two, none of them hostile)")
+
 	f.StringVar(&o.o.Target, "target", "", "the program is this `instance` or role (default: one that is external, "+
 		"else the second)")
 	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is "+
@@ -192,30 +193,25 @@ func (o *probeFlags) tell(cmd *cobra.Command, r *probe.Report) error {
 
 // write writes the files of each finding.
 func (o *probeFlags) write(w io.Writer, r *probe.Report) error {
-	if err := os.MkdirAll(o.out, 0o755); err != nil {
-		return ioError(err)
-	}
+	var list []files.File
 	for i, f := range r.Findings {
 		base := filepath.Join(o.out, fmt.Sprintf("fault-%d", i+1))
-		if err := os.WriteFile(base+".probe", []byte(r.File(f)), 0o644); err != nil {
-			return ioError(err)
-		}
+		list = append(list, files.File{Path: base + ".probe", Content: []byte(r.File(f))})
 		if f.Run == nil {
 			continue
 		}
-		if err := os.WriteFile(base+".svg", []byte(graph.ChartSVG(f.Run.Chart())), 0o644); err != nil {
-			return ioError(err)
+		var pcap bytes.Buffer
+		if err := f.WriteCapture(&pcap); err != nil {
+			return err
 		}
-		pcap, err := os.Create(base + ".pcapng")
-		if err != nil {
-			return ioError(err)
-		}
-		if err := errors.Join(f.WriteCapture(pcap), pcap.Close()); err != nil {
-			return ioError(err)
-		}
+		list = append(list, files.File{Path: base + ".svg", Content: []byte(graph.ChartSVG(f.Run.Chart()))},
+			files.File{Path: base + ".pcapng", Content: pcap.Bytes()})
 		if !o.asJSON {
 			fmt.Fprintf(w, "wrote %s.probe, .svg and .pcapng\n", filepath.ToSlash(base))
 		}
+	}
+	if err := files.WriteAll(list); err != nil {
+		return ioError(err)
 	}
 	return nil
 }

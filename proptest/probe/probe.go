@@ -192,7 +192,8 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 	o.reliable = network == "tcp" || host == "localhost" || net.ParseIP(host).IsLoopback()
 	o.loose = g.role(g.they).External && !o.Exact
 	pr := &prober{game: g, o: &o, target: &target{network: network, address: addr, start: o.Start, ready: o.Ready},
-		covered: newCoverage(g.role(g.they), o.Passive), rng: rand.New(rand.NewPCG(o.Seed, 2)), reached: map[string][]act{},
+		covered: newCoverage(g.role(g.they), o.Passive), rng: rand.New(rand.NewPCG(o.Seed, 2)),
+		reached:  map[string][]act{},
 		deadline: time.Now().Add(o.Budget), mute: true}
 	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: mostMoves,
 		hopeless: map[string]bool{},

@@ -111,7 +111,8 @@ func (v *server) machine(t testing.TB, n uint64, out func([]byte)) *machine {
 		return nil
 	}
 	m := &machine{game: g, value: slices.Clone(g.players[g.they].Begin),
-		end: world.End0[string](g.stage.World.Rules, g.they), rng: rand.New(rand.NewPCG(v.seed, n)), out: out, quiet: v.quiet}
+		end: world.End0[string](g.stage.World.Rules, g.they), rng: rand.New(rand.NewPCG(v.seed, n)), out: out,
+		quiet: v.quiet}
 	rules, me := m.stage.World.Rules, m.me()
 	m.step(world.Begin(rules, m.they, m.end, m.value, me))
 	m.step(world.LinkUp(rules, m.they, m.end, m.value, m.us, me))

@@ -4,11 +4,12 @@ package probe
 
 import (
 	"net"
-	"os"
 	"os/exec"
 	"strconv"
 	"strings"
 	"syscall"
+
+	"github.com/parley-go/parley/gen/files"
 )
 
 // own gives a program a process group of its own.
@@ -25,7 +26,7 @@ func listens(address string) (yes, known bool) {
 	}
 	port := strings.ToUpper(strconv.FormatInt(int64(to.Port)+1<<16, 16)[1:])
 	for _, file := range []string{"/proc/net/udp", "/proc/net/udp6"} {
-		data, err := os.ReadFile(file)
+		data, err := files.Read(file, 1<<22)
 		if err != nil {
 			continue
 		}
