@@ -73,7 +73,6 @@ func probeCommand() *cobra.Command {
 	f := c.Flags()
 	f.StringVar(&o.o.Check, "check", "", "play the instances of this check, by `name` (default: the first with "+
 		"two, none of them hostile)")
-
 	f.StringVar(&o.o.Target, "target", "", "the program is this `instance` or role (default: one that is external, "+
 		"else the second)")
 	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is "+

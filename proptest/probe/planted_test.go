@@ -38,7 +38,7 @@ func TestPlanted(t *testing.T) {
 		t.Run(x.name, func(t *testing.T) {
 			v := &server{p: load(t, path, x.old, x.new), seed: 3}
 			o := options()
-			o.Findings, o.Patience = 1, 300*time.Millisecond
+			o.Findings, o.Patience, o.Sessions = 1, 300*time.Millisecond, 400
 			r, err := Run(t.Context(), right, v.listen(t), o)
 			if err != nil {
 				t.Fatal(err)

@@ -6,8 +6,8 @@ import (
 )
 
 func options() Options {
-	return Options{Seed: 1, Budget: time.Minute, Patience: 2 * time.Second, Linger: 30 * time.Millisecond,
-		Sessions: 400}
+	return Options{Seed: 1, Budget: 5 * time.Minute, Patience: time.Minute, Linger: 30 * time.Millisecond,
+		Sessions: 120}
 }
 
 // TestHonestServer: a program that keeps to its machine is right, and is covered.
@@ -20,6 +20,9 @@ func TestHonestServer(t *testing.T) {
 	}
 	for _, f := range r.Findings {
 		t.Errorf("%s: %s\n%v\n%s", f.Kind, f.Why, f.Script, f.Run.Chart().Text())
+	}
+	if r.Transitions[0] < 15 || r.Hostile < 80 {
+		t.Errorf("%v transitions, %d hostile sessions", r.Transitions, r.Hostile)
 	}
 	t.Logf("%+v", r)
 }
