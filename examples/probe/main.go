@@ -1,4 +1,4 @@
-// Probe is a program to try `fsmgen probe` on: a peer of the protocol confirm that listens on a TCP port and never
+// Command probe is a program to try `fsmgen probe` on: a peer of the protocol confirm that listens on a TCP port and never
 // agrees by itself. With -forget it forgets to acknowledge CANCEL, and with -fragile it stops at a frame of a type that
 // it does not know. docs/PROBE.md finds both.
 package main
