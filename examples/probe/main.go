@@ -1,6 +1,6 @@
-// Command probe is a program to try `fsmgen probe` on: a peer of the protocol confirm that listens on a TCP port and never
-// agrees by itself. With -forget it forgets to acknowledge CANCEL, and with -fragile it stops at a frame of a type that
-// it does not know. docs/PROBE.md finds both.
+// Command probe is a program to try `fsmgen probe` on: a peer of the protocol confirm that listens on a TCP port and
+// never agrees by itself. With -forget it forgets to acknowledge CANCEL, and with -fragile it stops at a frame that it
+// cannot read. docs/PROBE.md finds the first.
 package main
 
 import (
