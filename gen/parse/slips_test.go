@@ -25,6 +25,8 @@ func TestSlips(t *testing.T) {
 		{"colon behind commas in brackets",
 			"c: {always: a, when: x && some(i in s: max(i, f[i, x]) in [1, {2, 3}]), why: no}\n",
 			"1:38: quote the text: a colon", "write `when: \"x && some(i in s: max(i, f[i, x]) in [1, {2, 3}])\"`"},
+		{"an expression in brackets", "a: {when: [v in [1, 2]], goto: t}\n",
+			"1:17: quote the expression: `[` begins a list", "write `\"v in [1, 2]\"`"},
 		{"colon in brackets", "a: [x: all(i in s: i), b]\n", "1:18: quote the text: a colon",
 			"write `x: \"all(i in s: i)\"`"},
 		{"colon and quotes", "doc: say \"a\": it's\n", "1:13: quote the text: a colon",
