@@ -101,3 +101,37 @@ func summary(r *check.Report) string {
 	}
 	return text
 }
+
+// literals are variants that a document or a program has literally, with what becomes of them beside the sound
+// specification, and a claim that the variant violates by itself and that does not count.
+var literals = []struct{ variant, verdict, known string }{
+	{"ready/documented", Breaking, ""},
+	{"ready/coded", Breaking, "same-barrier"},
+	{"confirm/documented", Compatible, ""},
+	{"confirm/coded", Compatible, "no-late-change"},
+	{"reset/coded", Compatible, ""},
+	{"update/coded-names", Compatible, "same-value"},
+	{"clock/documented", Breaking, ""},
+	{"snapshot/documented", Compatible, ""},
+}
+
+// TestLiteral: a literal variant as the old version, and the sound specification as the new one.
+func TestLiteral(t *testing.T) {
+	for _, x := range literals {
+		t.Run(x.variant, func(t *testing.T) {
+			path := "../../specs/" + x.variant + ".yaml"
+			now := Source{Path: filepath.Dir(path) + "/spec.yaml"}
+			r, err := Compare(context.Background(), Source{Path: path}, now, Options{Workers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			text := r.Text()
+			if r.Verdict != x.verdict || len(r.Pairs) == 0 {
+				t.Errorf("%s, want %s:\n%s", r.Verdict, x.verdict, text)
+			}
+			if x.known != "" && !strings.Contains(text, "OLD alone violates it, too: "+x.known) {
+				t.Errorf("%s is not known:\n%s", x.known, text)
+			}
+		})
+	}
+}
