@@ -9,6 +9,8 @@ import (
 	"testing/fstest"
 
 	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/parley-go/parley/gen/model"
 )
 
 // change is one place of a specification, and what stands there in the other version.
@@ -183,5 +185,63 @@ func TestRejected(t *testing.T) {
 	_, err := Compare(context.Background(), old, now, Options{})
 	if err == nil || !strings.HasPrefix(err.Error(), "NEW (meet.yaml): ") || len(Errors(err)) == 0 {
 		t.Error(err)
+	}
+}
+
+// TestAnotherWay: that the old version has an error of some kind does not excuse another one of that kind.
+func TestAnotherWay(t *testing.T) {
+	some := change{"        ASK: {send: \"ANSWER{word: no}\"}\n", ""}
+	old := changed(t, "meet.yaml", []change{some})
+	now := changed(t, "meet.yaml", []change{some, {"        ASK: {send: \"ANSWER{word: yes}\", goto: met}\n", ""}})
+	r, err := Compare(context.Background(), old, now, Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := r.Text(); r.Verdict != Breaking || !strings.Contains(text, "state met does not mention ASK") {
+		t.Error(text)
+	}
+}
+
+// TestLayout: what keeps the values of a type from being those of another.
+func TestLayout(t *testing.T) {
+	number := func(hi int64) *model.Type { return &model.Type{Kind: model.KindInt, Hi: hi} }
+	enum := func(names ...string) *model.Type { return &model.Type{Kind: model.KindEnum, Names: names} }
+	list := func(n int, of *model.Type) *model.Type { return &model.Type{Kind: model.KindList, Cap: n, Elem: of} }
+	record := func(name string, of *model.Type) *model.Type {
+		return &model.Type{Kind: model.KindRecord, Fields: []*model.Field{{Name: name, Type: of}}}
+	}
+	for _, x := range []struct {
+		a, b *model.Type
+		same bool
+	}{
+		{number(3), number(9), true},
+		{number(3), &model.Type{Kind: model.KindBool}, false},
+		{enum("a", "b"), enum("a", "b", "c"), true},
+		{enum("a", "b"), enum("b", "a"), false},
+		{list(2, number(1)), list(3, number(1)), false},
+		{list(2, number(1)), list(2, enum("a")), false},
+		{record("x", number(1)), record("x", number(2)), true},
+		{record("x", number(1)), record("y", number(1)), false},
+		{&model.Type{Kind: model.KindOpaque, Bits: 8}, &model.Type{Kind: model.KindOpaque, Bits: 16}, false},
+	} {
+		if why := layout(x.a, x.b); (why == "") != x.same {
+			t.Errorf("%v and %v: %q", x.a, x.b, why)
+		}
+	}
+}
+
+// TestOtherType: a claim over a variable that has another type in one version is left out.
+func TestOtherType(t *testing.T) {
+	with := func(kind string) Source {
+		return changed(t, "meet.yaml", []change{{"    initial: apart\n", "    initial: apart\n    vars: {list: " + kind + "}\n"},
+			{"      never-alone:", "      short: {always: len(a.list) == 0}\n      never-alone:"}})
+	}
+	r, err := Compare(context.Background(), with("{list: bool, max: 2}"), with("{list: bool, max: 3}"), Options{Workers: 1})
+	if err != nil {
+		t.Fatal(err, Errors(err))
+	}
+	if text := r.Text(); !strings.Contains(text,
+		"short of check pair: a.list has another type in the two versions (another bound)") {
+		t.Error(text)
 	}
 }
