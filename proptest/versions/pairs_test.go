@@ -233,10 +233,12 @@ func TestLayout(t *testing.T) {
 // TestOtherType: a claim over a variable that has another type in one version is left out.
 func TestOtherType(t *testing.T) {
 	with := func(kind string) Source {
-		return changed(t, "meet.yaml", []change{{"    initial: apart\n", "    initial: apart\n    vars: {list: " + kind + "}\n"},
+		return changed(t, "meet.yaml", []change{
+			{"    initial: apart\n", "    initial: apart\n    vars: {list: " + kind + "}\n"},
 			{"      never-alone:", "      short: {always: len(a.list) == 0}\n      never-alone:"}})
 	}
-	r, err := Compare(context.Background(), with("{list: bool, max: 2}"), with("{list: bool, max: 3}"), Options{Workers: 1})
+	two, three := with("{list: bool, max: 2}"), with("{list: bool, max: 3}")
+	r, err := Compare(context.Background(), two, three, Options{Workers: 1})
 	if err != nil {
 		t.Fatal(err, Errors(err))
 	}
