@@ -16,6 +16,10 @@ import (
 // a frame that came from there: -1 if that is nobody's, which is dropped. A token in the frame tells
 // more than the address, which players behind one router share. The host's goroutine calls it, so it
 // may use what handlers have written.
+//
+// Of a channel that loses nothing it is asked when somebody comes, with no frame (nil), and again with the first
+// frame, and whenever somebody comes to the host's own link; -1 is then that it is not known yet. Nothing is dropped
+// meanwhile.
 type Whose func(from net.Addr, frame []byte) (peer int)
 
 // nobody is the peer that stands for none.
@@ -33,6 +37,10 @@ type hostBeside struct {
 	buf     []byte
 	resume  chan struct{} // what has come was handled
 	dirty   bool
+	size    func([]byte) (int, error)
+	inlet   *inlet   // nil for a link that carries frames
+	intakes []intake // by its peers: of their streams
+	early   []*early // by its peers, of a channel that loses nothing: what waits; nil of others
 }
 
 // besides are the links of a host beside its own.
@@ -50,10 +58,15 @@ type brought struct {
 }
 
 // Beside gives the host a link with several peers for one of several channels: for example a UDP
-// socket beside the connections of tcp.Serve. The link belongs to the host from then on. Peers of the
+// socket, or those of a second tcp.Serve, beside the connections of tcp.Serve. The link belongs to the host from then on. Peers of the
 // two links have nothing to do with each other until whose ties one to the other, when it is asked
 // about the first frame from there. It is asked again after the machine was given up, and by whoever
-// comes from another address. Before a peer is tied, what is sent to it in that channel is lost. It
+// comes from another address. Before a peer is tied, what is sent to it in that channel is lost.
+//
+// Where the channel loses nothing, the machine of a peer begins when it has a link for each such channel, and what
+// comes earlier over any of them waits, at most 64 KiB of each. The links of a peer end together. A nil whose stands for
+// the peer that has waited longest, of those from the same host. Options.HandshakeLimit also says how long a peer may
+// wait for its other links. It
 // fails like Driver.AttachOn for a link that is too weak. Call it before Run.
 func (h *Host[R, M]) Beside(channel string, link transport.Link, whose Whose) error {
 	info := h.r.Info()
@@ -68,10 +81,19 @@ func (h *Host[R, M]) Beside(channel string, link transport.Link, whose Whose) er
 		err = fmt.Errorf("%s.%s has no channel %q", info.Protocol, info.Role, channel)
 	case k == info.News || h.over(k) != nil:
 		err = fmt.Errorf("the host has a link for the channel %q already", channel)
-	case one.Stream || link.Properties().Peers == 0:
-		err = errors.New("beside its own link a host needs links of frames with several peers")
+	case link.Properties().Peers == 0:
+		err = errors.New("beside its own link a host needs links with several peers")
+	case one.Stream && !info.Channels[k].Reliable:
+		err = fmt.Errorf("the channel %q loses messages: a host takes links of frames for it, no streams", channel)
+	case whose == nil && !info.Channels[k].Reliable:
+		err = errors.New("over a channel that loses messages only the program can say whose a frame is: " +
+			"give Beside a function")
 	default:
 		err = suits(info, 0, k, one)
+	}
+	var in *inlet
+	if err == nil && one.Stream {
+		in, err = newInlet(h.r, h.o, link)
 	}
 	if err != nil {
 		link.Abort()
@@ -81,6 +103,13 @@ func (h *Host[R, M]) Beside(channel string, link transport.Link, whose Whose) er
 		of: slices.Repeat([]int{nobody}, link.Properties().Peers), tied: slices.Repeat([]int{nobody}, len(h.sessions)),
 		buf: make([]byte, mostOn(info, k)+1), resume: make(chan struct{}, 1)}
 	b.batched, _ = link.(transport.Batched)
+	b.size = h.core.sizer(k)
+	if in != nil {
+		b.inlet, b.buf, b.intakes = in, in.buf[in.max:], make([]intake, len(b.of))
+	}
+	if info.Channels[k].Reliable {
+		b.early = make([]*early, len(b.of))
+	}
 	h.beside.list = append(h.beside.list, b)
 	return nil
 }
@@ -167,6 +196,18 @@ func (h *Host[R, M]) frameBeside(now time.Duration, b *hostBeside, got transport
 	if got.Peer < 0 || got.Peer >= len(b.of) {
 		return
 	}
+	switch {
+	case b.early == nil:
+	case got.Kind == transport.PeerUp:
+		h.besideComes(now, b, got.Peer)
+		return
+	case got.Kind == transport.PeerLost:
+		h.besideEnds(now, b, got.Peer, got.Why)
+		return
+	default:
+		h.besideBrings(now, b, got.Peer, got.N)
+		return
+	}
 	if got.Kind != transport.Data {
 		b.untie(b.of[got.Peer]) // somebody new, or silent there, which loses messages
 		return
@@ -180,13 +221,7 @@ func (h *Host[R, M]) frameBeside(now time.Duration, b *hostBeside, got transport
 		b.untie(peer) // it comes from another address now
 		b.of[got.Peer], b.tied[peer] = peer, got.Peer
 	}
-	s := h.sessions[b.of[got.Peer]]
-	s.heard = now
-	h.enter(s)
-	if h.core.FrameOn(now, 0, b.channel, frame) {
-		b.confirm(got.Peer)
-	}
-	h.leave()
+	h.takesOn(now, h.sessions[b.of[got.Peer]], b, got.Peer, got.N)
 }
 
 // untie parts a peer of the host's own link from that of another one.
@@ -202,9 +237,16 @@ func (h *Host[R, M]) forgetBeside(peer int) {
 	for _, b := range h.beside.list {
 		other := b.tied[peer]
 		b.untie(peer)
-		if l, ok := b.link.(interface{ Drop(peer int) }); ok && other != nobody {
-			l.Drop(other)
+		if other == nobody {
+			continue
 		}
+		if b.early != nil {
+			b.early[other] = nil
+		}
+		if b.inlet != nil {
+			b.inlet.release(&b.intakes[other])
+		}
+		b.drop(other)
 	}
 }
 
@@ -223,5 +265,9 @@ func (k *hostCarrier[R, M]) SendOn(peer fsm.Peer, channel int, frame []byte) err
 		return transport.ErrNoPeer // it is lost like a datagram
 	}
 	b.dirty = true
-	return b.link.Send(b.tied[h.current.peer], frame)
+	err := b.link.Send(b.tied[h.current.peer], frame)
+	if err != nil && b.early != nil && errors.Is(err, transport.ErrQueueFull) {
+		k.full, k.current.up = true, false
+	}
+	return err
 }

@@ -39,6 +39,7 @@ type Host[R fsm.Runner, M any] struct {
 	confirm  func(peer int)
 	inlet    *inlet // nil for a link that carries frames
 	beside   besides
+	gather   gathering
 	reliable bool // what is sent arrives, or the peer is lost
 	full     bool // a frame of the session in the core found the send queue full
 	dirty    bool
@@ -83,7 +84,7 @@ type hosted[R fsm.Runner] struct {
 // Handlers in o are called as by a Driver; Peer says whose machine it is. Options.Trace is not
 // used, see Record; StopAtFinal ends a session, not Run. It fails like Driver.Attach for a link
 // that is too weak. Of a protocol with several channels the link is that of Info().Channels[Info().News], with which
-// peers come and go; the others, which must be such that lose messages, get theirs by Beside.
+// peers come and go; the others get theirs by Beside.
 func NewHost[R fsm.Runner, M any](
 	r R, at func(R) *M, fresh func(peer int) M, link transport.Link, o Options[R],
 ) (*Host[R, M], error) {
@@ -92,13 +93,6 @@ func NewHost[R fsm.Runner, M any](
 	p := link.Properties()
 	one := p
 	one.Peers = 0 // each machine has one, so their number is no matter
-	for k, ch := range r.Info().Channels {
-		if k != r.Info().News && ch.Reliable {
-			link.Abort()
-			return nil, fmt.Errorf("a host takes one channel that loses nothing, and %s has another one, %q: "+
-				"give its links to a Driver", r.Info().Protocol, ch.Name)
-		}
-	}
 	err := tells(r)
 	if err == nil {
 		err = suits(r.Info(), 0, r.Info().News, one)
@@ -123,6 +117,7 @@ func NewHost[R fsm.Runner, M any](
 	if in != nil {
 		h.buf = in.buf[in.max:]
 	}
+	h.gather = gathering{channels: needs(r.Info()), own: make([]*early, p.Peers)}
 	h.batched, _ = link.(transport.Batched)
 	if fresh == nil {
 		first := *at(r)
@@ -184,6 +179,9 @@ func (h *Host[R, M]) Run(ctx context.Context) error {
 	defer close(h.done)
 	defer h.publish()
 	defer h.endRecords()
+	if err := h.lacks(); err != nil {
+		return err
+	}
 	h.epoch = time.Now()
 	h.beginBeside()
 	for armed, clear := noTime, false; !h.stopping.Load(); {
@@ -201,7 +199,7 @@ func (h *Host[R, M]) Run(ctx context.Context) error {
 			h.link.Flush() // what a link without promises does not take is lost
 		}
 		h.publish()
-		if next := h.due.next(); !clear || next < armed {
+		if next := min(h.due.next(), h.late()); !clear || next < armed {
 			armed, clear = next, true
 			h.arm(next)
 			if len(h.mailbox) > 0 || h.stopping.Load() {
@@ -347,34 +345,56 @@ func (h *Host[R, M]) arrivals(got transport.Arrival) {
 func (h *Host[R, M]) arrived(now time.Duration, got transport.Arrival) {
 	s := h.sessions[got.Peer]
 	switch {
+	case got.Kind == transport.PeerUp && s == nil && len(h.gather.channels) > 0:
+		h.comes(now, got.Peer)
 	case got.Kind == transport.PeerUp && s == nil:
-		s = &session[R, M]{machine: h.fresh(got.Peer), peer: got.Peer, place: -1,
-			peerState: peerState{up: true, heard: now, since: now}}
-		h.sessions[got.Peer] = s
-		h.open.Add(1)
-		h.beginRecord(s)
-		h.enter(s)
-		h.core.start(now, h.epoch)
-		h.core.o.Instance = h.o.Instance
-		h.core.LinkUp(now, 0, "")
-		h.leave()
+		h.begin(now, got.Peer)
+	case s == nil && h.waits(got.Peer) && got.Kind == transport.PeerLost:
+		h.goes(got.Peer, true)
+	case s == nil && h.waits(got.Peer) && got.Kind == transport.Data:
+		if !h.gather.own[got.Peer].keep(h.buf[:got.N]) {
+			h.core.bite("64 KiB before all links of a peer are there", "the peer is given up")
+			h.goes(got.Peer, false)
+		}
 	case s == nil:
 	case got.Kind == transport.PeerLost:
 		h.enter(s)
 		s.up = false
 		h.core.LinkLost(now, 0, brokenOff(got.Why, len(s.intake.begun)))
 		h.leave()
-	case got.Kind == transport.Data && h.inlet != nil:
-		h.stream(now, s, got.N)
 	case got.Kind == transport.Data:
-		s.heard = now
-		h.enter(s)
-		if h.core.Frame(now, 0, h.buf[:got.N]) && !s.greeted {
-			s.greeted = true
-			h.confirm(s.peer)
-		}
-		h.leave()
+		h.takes(now, s, got.N)
 	}
+}
+
+// begin makes the machine of a peer, which hears that its link is there.
+func (h *Host[R, M]) begin(now time.Duration, peer int) *session[R, M] {
+	s := &session[R, M]{machine: h.fresh(peer), peer: peer, place: -1,
+		peerState: peerState{up: true, heard: now, since: now}}
+	h.sessions[peer] = s
+	h.open.Add(1)
+	h.beginRecord(s)
+	h.enter(s)
+	h.core.start(now, h.epoch)
+	h.core.o.Instance = h.o.Instance
+	h.core.LinkUp(now, 0, "")
+	h.leave()
+	return s
+}
+
+// takes gives a machine n bytes of the host's own link, which are in its buffer.
+func (h *Host[R, M]) takes(now time.Duration, s *session[R, M], n int) {
+	if h.inlet != nil {
+		h.stream(now, s, n)
+		return
+	}
+	s.heard = now
+	h.enter(s)
+	if h.core.Frame(now, 0, h.buf[:n]) && !s.greeted {
+		s.greeted = true
+		h.confirm(s.peer)
+	}
+	h.leave()
 }
 
 func (h *Host[R, M]) command(c hosted[R]) {
@@ -392,6 +412,7 @@ func (h *Host[R, M]) command(c hosted[R]) {
 
 // expire looks at the sessions whose time has come.
 func (h *Host[R, M]) expire(now time.Duration) {
+	h.giveUp(now)
 	h.expiring = true
 	defer func() { h.expiring = false }()
 	for n := len(h.due.list); n > 0 && h.due.next() <= now; n-- {
