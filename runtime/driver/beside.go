@@ -58,16 +58,18 @@ type brought struct {
 }
 
 // Beside gives the host a link with several peers for one of several channels: for example a UDP
-// socket, or those of a second tcp.Serve, beside the connections of tcp.Serve. The link belongs to the host from then on. Peers of the
+// socket, or a second tcp.Serve, beside the connections of tcp.Serve. The link belongs to the host from then
+// on. Peers of the
 // two links have nothing to do with each other until whose ties one to the other, when it is asked
 // about the first frame from there. It is asked again after the machine was given up, and by whoever
 // comes from another address. Before a peer is tied, what is sent to it in that channel is lost.
 //
 // Where the channel loses nothing, the machine of a peer begins when it has a link for each such channel, and what
-// comes earlier over any of them waits, at most 64 KiB of each. The links of a peer end together. A nil whose stands for
-// the peer that has waited longest, of those from the same host. Options.HandshakeLimit also says how long a peer may
-// wait for its other links. It
-// fails like Driver.AttachOn for a link that is too weak. Call it before Run.
+// comes earlier over any of them waits, at most 64 KiB of each. The links of a peer end together. A nil whose
+// stands for the peer that has waited longest, of those from the same host. Options.HandshakeLimit also says
+// how long a peer may wait for its other links.
+//
+// It fails like Driver.AttachOn for a link that is too weak. Call it before Run.
 func (h *Host[R, M]) Beside(channel string, link transport.Link, whose Whose) error {
 	info := h.r.Info()
 	k := slices.IndexFunc(info.Channels, func(c fsm.Channel) bool { return c.Name == channel })
