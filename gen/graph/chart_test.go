@@ -71,6 +71,7 @@ func TestChartLabels(t *testing.T) {
 				}
 			}
 		}
+		inside(t, l)
 		for i, a := range l.texts {
 			for _, b := range l.texts[:i] {
 				for _, x := range a.put {
@@ -94,6 +95,19 @@ func TestChartLabels(t *testing.T) {
 		}
 		if n := len(flights(c)); len(l.texts) < n {
 			t.Errorf("%d messages have %d texts", n, len(l.texts))
+		}
+	}
+}
+
+// inside checks that no text of an arrow is cut off at the border, if it has room at all.
+func inside(t *testing.T, l *chartLayout) {
+	t.Helper()
+	for _, a := range l.texts {
+		for _, x := range a.put {
+			if (x.x1 < 0 || x.x2 > l.width) && textWidth(a.text, labelSize) < l.width/3 {
+				t.Errorf("%s is at %.0f to %.0f, the picture has %.0f", a.text, x.x1, x.x2, l.width)
+				break
+			}
 		}
 	}
 }
@@ -168,7 +182,8 @@ func FuzzChart(f *testing.F) {
 		r.Text()
 		c := r.Chart()
 		c.Text()
-		ChartSVG(c)
+		l, _ := drawChart(c)
+		inside(t, l)
 		ChartMermaid(c)
 	})
 }
@@ -202,7 +217,7 @@ func TestLongTexts(t *testing.T) {
 // are, 0.7 em on average.
 func TestBoldFits(t *testing.T) {
 	c := crossing()
-	fault := "unspecified reception: committed does not expect one"
+	fault := "committed does not expect one in phase two"
 	c.Steps[0].Fault = fault
 	l, _ := drawChart(c)
 	if least := 0.64 * 12 * float64(len(fault)); l.x[0] < least {

@@ -82,6 +82,7 @@ type spot struct {
 	x, y, angle float64
 	off         float64 // of the base line, down from the line
 	level       bool
+	side        int // of a level text beside its line: 1 to the right, -1 to the left
 }
 
 const labelSize = 11.0
@@ -107,33 +108,54 @@ func (s spot) boxes(text string) []area {
 	return list
 }
 
-// spots lists places for a text, the best first: near where it should be, above the line, then below.
+// spots lists places for a text, the best first: near where it should be, above the line, then below; of a steep
+// line, to its right, then to its left. A text is not longer than its line, if there is such a place.
 func (a *along) spots() []spot {
 	angle := math.Atan((a.y2 - a.y1) / (a.x2 - a.x1))
 	level := math.Abs(angle) > 32*math.Pi/180
+	width, long := textWidth(a.text, labelSize), math.Hypot(a.x2-a.x1, a.y2-a.y1)
+	least := 0.1
+	if !level {
+		least = min(max(least, (width/2+4)/long), 0.5)
+	}
 	offs := []float64{-5, 13}
+	aside, sides := []float64{0, 0}, []int{0, 0}
 	if level {
-		offs = []float64{4}
+		offs = []float64{4, 4}
+		beside := width/2 + 5 + 6/math.Abs(math.Tan(angle))
+		aside, sides = []float64{beside, -beside}, []int{1, -1}
 	}
 	var list []spot
-	for _, off := range offs {
+	for side, off := range offs {
 		for k := range 33 {
 			at := a.at + 0.05*float64((k+1)/2)*float64(1-k%2*2)
-			if at < 0.1 || at > 0.9 {
+			if at < least || at > 1-least {
 				continue
 			}
-			list = append(list, spot{a.x1 + (a.x2-a.x1)*at, a.y1 + (a.y2-a.y1)*at, angle, off, level})
+			list = append(list, spot{a.x1 + (a.x2-a.x1)*at + aside[side], a.y1 + (a.y2-a.y1)*at, angle, off, level,
+				sides[side]})
+		}
+		if len(list) == 0 {
+			list = append(list, spot{(a.x1+a.x2)/2 + aside[side], (a.y1 + a.y2) / 2, angle, off, level, sides[side]})
 		}
 	}
 	return list
 }
 
-// write puts the text where least is in its way.
-func (a *along) write(w *svg, p *places) {
+// border is how far texts stay from the border of the picture.
+const border = 4
+
+// write puts the text where least is in its way, in a picture of a width.
+func (a *along) write(w *svg, p *places, width float64) {
 	var best spot
 	least := math.MaxInt
 	for _, s := range a.spots() {
-		if cost := p.cost(s.boxes(a.text), a.segment); cost < least {
+		boxes := s.boxes(a.text)
+		cost := p.cost(boxes, a.segment)
+		if boxes[0].x1 < border || boxes[len(boxes)-1].x2 > width-border || boxes[0].x2 > width-border {
+			cost += 1 << 20 // it would be cut off
+		}
+		if cost < least {
 			best, least = s, cost
 		}
 		if least == 0 {
@@ -148,5 +170,12 @@ func (a *along) write(w *svg, p *places) {
 	if !best.level {
 		size += fmt.Sprintf(` transform="rotate(%s %s %s)"`, num(best.angle*180/math.Pi), num(best.x), num(best.y))
 	}
-	w.tipped(a.tip, func() { w.text(best.x, best.y+best.off, "middle", a.colour, size, a.text) })
+	x, anchor := best.x, "middle"
+	switch half := textWidth(a.text, labelSize) / 2; best.side { // it begins at the line, however wide its letters are
+	case 1:
+		x, anchor = x-half, "start"
+	case -1:
+		x, anchor = x+half, "end"
+	}
+	w.tipped(a.tip, func() { w.text(x, best.y+best.off, anchor, a.colour, size, a.text) })
 }

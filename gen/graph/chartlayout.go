@@ -26,6 +26,7 @@ type chartLayout struct {
 	y       []float64 // steps: the dot
 	pill    []bool    // steps: the state changed and is shown
 	left    []bool    // steps: the texts stand to the left of the dot
+	drop    []float64 // steps: how far below the dot they begin, below an arrow that arrives
 	width   float64
 	headY   float64
 	bottom  float64 // end of the lifelines
@@ -40,8 +41,22 @@ func layoutChart(c *run.Chart) *chartLayout {
 	if c.Title == "" {
 		l.headY = 12
 	}
+	l.drop = make([]float64, len(c.Steps))
 	l.sides()
 	l.columns()
+	l.rows()
+	for range 2 { // with the places known, texts go where fewer arrows cross them
+		l.clearSides()
+		l.columns()
+		l.rows()
+	}
+	return l
+}
+
+// rows finds the places of the steps, from top to bottom.
+func (l *chartLayout) rows() {
+	c := l.c
+	l.y, l.pill = nil, nil
 	y := l.headY + headHeight + 26
 	if len(c.Start) > 0 {
 		y += pillHeight + 6
@@ -67,7 +82,7 @@ func layoutChart(c *run.Chart) *chartLayout {
 		}
 		pill := s.Who >= 0 && s.State != "" && s.State != state[s.Who]
 		l.pill = append(l.pill, pill)
-		below := max(0, float64(len(chartLines(s))-1)*rowLine)
+		below := max(0, float64(len(chartLines(s))-1)*rowLine) + l.drop[i]
 		if pill {
 			state[s.Who] = s.State
 			below += pillHeight + 2
@@ -75,6 +90,10 @@ func layoutChart(c *run.Chart) *chartLayout {
 		if s.Who == 0 || s.Who == len(c.Instances)-1 { // beside the chart texts hold up nobody else
 			free[s.Who] = max(free[s.Who], y+below+rowGap+rowLine)
 			below = 0
+		}
+		if s.Kind == run.Beat { // says little, and comes often
+			y += below + rowGap
+			continue
 		}
 		y += below + rowGap + rowLine
 	}
@@ -84,7 +103,6 @@ func layoutChart(c *run.Chart) *chartLayout {
 			l.bottom = max(l.bottom, l.sendY(f)+underWayDrop+10)
 		}
 	}
-	return l
 }
 
 // sides finds where the texts of steps stand: those of the first column to its left, of the last one to its
@@ -110,10 +128,70 @@ func (l *chartLayout) sides() {
 	}
 }
 
+// clearSides moves the texts of steps in middle columns to that side of their dot on which fewer arrows cross
+// them.
+func (l *chartLayout) clearSides() {
+	var arrows []segment
+	for _, f := range l.flights {
+		for _, step := range f.received {
+			arrows = append(arrows, segment{l.x[f.from], l.sendY(f), l.x[f.To], l.y[step]})
+		}
+		if f.lost >= 0 {
+			arrows = append(arrows, segment{l.x[f.from], l.sendY(f), l.x[f.To], l.y[f.lost]})
+		} else if f.underWay {
+			arrows = append(arrows, segment{l.x[f.from], l.sendY(f), l.x[f.To], l.sendY(f) + 2*underWayDrop})
+		}
+	}
+	for i, s := range l.c.Steps {
+		if s.Who <= 0 || s.Who == len(l.c.Instances)-1 {
+			continue
+		}
+		least := -1
+		best, drop := l.left[i], 0.0
+		for _, at := range []struct {
+			left bool
+			drop float64
+		}{{l.left[i], 0}, {!l.left[i], 0}, {l.left[i], dropped}, {!l.left[i], dropped}} {
+			if n := l.crossed(i, at.left, at.drop, arrows); least < 0 || n < least {
+				least, best, drop = n, at.left, at.drop
+			}
+		}
+		l.left[i], l.drop[i] = best, drop
+	}
+}
+
+// dropped is how far texts move down from an arrow that arrives.
+const dropped = 11
+
+// crossed counts the arrows that cross the texts of a step, if these stand to the left or right, so far down.
+func (l *chartLayout) crossed(step int, left bool, drop float64, arrows []segment) (count int) {
+	s := l.c.Steps[step]
+	x, down := l.x[s.Who], l.y[step]-7+drop
+	for n, t := range chartLines(s) {
+		wide, high := t.width(), rowLine
+		if n == 0 && l.pill[step] {
+			wide, high = max(wide, pillWidth(s.State)), high+pillHeight+2
+		}
+		box := area{x + 12, down, x + 14 + wide, down + high - 4}
+		if left {
+			box = area{x - 14 - wide, down, x - 12, down + high - 4}
+		}
+		for _, a := range arrows {
+			if box.crossed(a) {
+				count++
+			}
+		}
+		down += high
+	}
+	return count
+}
+
 // columns finds the lifelines' places.
 func (l *chartLayout) columns() {
 	n := len(l.c.Instances)
-	texts, before, arrows := make([]float64, n), make([]float64, n), 0.0 // widths to the right and to the left
+	l.x = nil
+	texts, before := make([]float64, n), make([]float64, n) // widths to the right and to the left
+	arrows := make([]float64, n)                            // widths of what goes from a column to the next, or back
 	for i, name := range l.c.Instances {
 		texts[i] = boldWidth(name, 13)/2 + 10
 		before[i] = texts[i]
@@ -130,7 +208,12 @@ func (l *chartLayout) columns() {
 		}
 	}
 	for _, f := range l.flights {
-		arrows = max(arrows, textWidth(f.longest(), 11))
+		if from, to := min(f.from, f.To), max(f.from, f.To); from < to { // a text of one that goes far has room
+			wide := (textWidth(f.longest(), 11) + 50) / float64(to-from)
+			for i := from; i < to; i++ {
+				arrows[i] = max(arrows[i], wide)
+			}
+		}
 	}
 	x := 16 + before[0]
 	for i := range n {
@@ -138,9 +221,9 @@ func (l *chartLayout) columns() {
 		if i+1 == n {
 			break
 		}
-		room := max(220, arrows+40, texts[i]+60)
+		room := max(200, arrows[i], texts[i]+60)
 		if i == 0 {
-			room = max(220, arrows+90)
+			room = max(200, arrows[i])
 		}
 		if i+2 < n { // the next one is in the middle
 			room = max(room, texts[i]+before[i+1]+20)
@@ -154,6 +237,7 @@ func (l *chartLayout) columns() {
 	for _, text := range chartLegend(l.c) {
 		l.width = max(l.width, textWidth(text, 11)+32)
 	}
+	l.width = max(l.width, l.keyWidth())
 	l.width = max(l.width, boldWidth(l.c.Title, 15)+32, min(boldWidth(l.c.End, endSize), endWidth)+32)
 }
 
@@ -163,24 +247,37 @@ const (
 	endWidth = 640
 )
 
-// endLines breaks the remark into lines of at most width, and at its own line ends.
+// endLines breaks the remark into lines of at most width that are about equally long, and at its own line ends.
 func endLines(text string, width float64) []string {
 	var lines []string
 	for _, paragraph := range strings.Split(strings.TrimSpace(text), "\n") {
-		line := ""
-		for _, word := range strings.Fields(paragraph) {
-			if line != "" && boldWidth(line+" "+word, endSize) > width {
-				lines = append(lines, line)
-				line = ""
-			}
-			line = strings.TrimSpace(line + " " + word)
+		list := broken(paragraph, width)
+		for w := width - 10; w > 100 && len(broken(paragraph, w)) == len(list); w -= 10 {
+			list = broken(paragraph, w)
 		}
-		if line != "" {
-			lines = append(lines, line)
-		}
+		lines = append(lines, list...)
 	}
 	return lines
 }
+
+// broken breaks a text between words.
+func broken(text string, width float64) (lines []string) {
+	line := ""
+	for _, word := range strings.Fields(text) {
+		if line != "" && boldWidth(line+" "+word, endSize) > width {
+			lines = append(lines, line)
+			line = ""
+		}
+		line = strings.TrimSpace(line + " " + word)
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// noteWide is how wide notes beside a step are before they are broken.
+const noteWide = 320
 
 // chartLine is a line of text beside a step.
 type chartLine struct{ text, colour, extra string }
@@ -193,6 +290,13 @@ func (t chartLine) width() float64 {
 }
 
 func chartLines(s run.ChartStep) []chartLine {
+	if s.Kind == run.Beat {
+		var list []chartLine
+		for _, n := range s.Notes {
+			list = append(list, chartLine{n, colours[faint], ` font-size="10"`})
+		}
+		return list
+	}
 	event := chartLine{s.Event, colours[commanded], bold}
 	if s.Receives != 0 {
 		event.colour = colours[received]
@@ -209,10 +313,13 @@ func chartLines(s run.ChartStep) []chartLine {
 		if i == 0 && s.Event == "" && faulty(s.Kind) {
 			l.colour = badColour
 		}
-		list = append(list, l)
+		for _, text := range broken(n, noteWide) {
+			l.text = text
+			list = append(list, l)
+		}
 	}
-	if s.Fault != "" {
-		list = append(list, chartLine{s.Fault, badColour, bold})
+	for _, text := range broken(s.Fault, noteWide) {
+		list = append(list, chartLine{text, badColour, bold})
 	}
 	if s.Where != "" {
 		list = append(list, chartLine{s.Where, colours[faint], ` font-size="10"`})

@@ -1,6 +1,7 @@
 package graph
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"strings"
@@ -30,7 +31,7 @@ func drawChart(c *run.Chart) (*chartLayout, string) {
 		l.lifeline(w, i)
 		l.taken.line(&segment{l.x[i], l.headY, l.x[i], l.bottom})
 		l.head(w, i, name, l.headY)
-		if len(c.Steps) > 24 {
+		if len(c.Steps) > longChart {
 			l.head(w, i, name, l.bottom)
 		}
 		if i < len(c.Start) && c.Start[i] != "" {
@@ -49,18 +50,75 @@ func drawChart(c *run.Chart) (*chartLayout, string) {
 	}
 	w.taken = nil
 	for _, a := range l.texts {
-		a.write(w, &l.taken)
+		a.write(w, &l.taken, l.width)
 	}
-	height := l.bottom + headHeight + 16
-	for _, text := range chartLegend(c) {
-		w.text(16, height-6, "start", colours[faint], ` font-size="11"`, text)
-		height += 16
+	height := l.bottom + 16
+	if len(c.Steps) > longChart {
+		height += headHeight
 	}
-	for _, line := range endLines(c.End, l.width-32) {
-		w.text(16, height+6, "start", badColour, bold, line)
+	for _, line := range endLines(c.End, min(l.width-32, endWidth)) {
+		w.text(16, height+10, "start", badColour, bold, line)
 		height += 18
 	}
-	return l, w.document(l.width, height, c.Title)
+	if c.End != "" {
+		height += 8
+	}
+	for _, text := range chartLegend(c) {
+		w.text(16, height+8, "start", colours[faint], ` font-size="11"`, text)
+		height += 16
+	}
+	l.key(w, height+8)
+	return l, w.document(l.width, height+18, cmp.Or(c.Title, "a run"), full.Text())
+}
+
+// longChart is the number of steps from which on the names stand below as well.
+const longChart = 24
+
+// mark is an entry of the key: what a colour means.
+type mark struct {
+	colour, text string
+}
+
+// marks are the colours that occur, with what they mean.
+func (l *chartLayout) marks() (list []mark) {
+	add := func(there bool, colour, text string) {
+		if there {
+			list = append(list, mark{colour, "● " + text})
+		}
+	}
+	any := func(f func(s *run.ChartStep) bool) bool {
+		for i := range l.c.Steps {
+			if f(&l.c.Steps[i]) {
+				return true
+			}
+		}
+		return false
+	}
+	own := func(s *run.ChartStep) bool { return s.Who >= 0 && s.Receives == 0 && s.Kind != run.Unseen }
+	add(any(own), colours[commanded], "program, timer or link")
+	add(slices.ContainsFunc(l.flights, func(f *flight) bool { return !f.crossings }), colours[received], "message")
+	add(slices.ContainsFunc(l.flights, func(f *flight) bool { return f.crossings && len(f.received) > 0 }), crossColour,
+		"message that crosses one the other way")
+	add(any(func(s *run.ChartStep) bool { return s.Fault != "" || faulty(s.Kind) }), badColour, "what goes wrong")
+	return list
+}
+
+// keyWidth is how wide the key is.
+func (l *chartLayout) keyWidth() float64 {
+	x := 32.0
+	for _, m := range l.marks() {
+		x += textWidth(m.text, 11) + 14
+	}
+	return x
+}
+
+// key explains the colours.
+func (l *chartLayout) key(w *svg, y float64) {
+	x := 16.0
+	for _, m := range l.marks() {
+		w.text(x, y, "start", m.colour, ` font-size="11"`, m.text)
+		x += textWidth(m.text, 11) + 14
+	}
 }
 
 // lifeline draws when an instance is there: dashed where nobody is, or where it has crashed.
@@ -137,6 +195,9 @@ func shortenedChart(c *run.Chart) *run.Chart {
 	for i := range out.Steps {
 		s := &out.Steps[i]
 		s.Event, s.State, s.Fault = shorten(s.Event, maxLabel), shorten(s.State, maxLabel), shorten(s.Fault, maxRemark)
+		if s.Receives != 0 { // its arrow says all of it
+			s.Event, _, _ = strings.Cut(s.Event, "{")
+		}
 		s.Notes = shortenAll(s.Notes, maxRemark)
 		s.Sends = slices.Clone(s.Sends)
 		for k := range s.Sends {
@@ -177,6 +238,10 @@ func stepTip(full, shown run.ChartStep) string {
 func (l *chartLayout) step(w *svg, i int, s run.ChartStep) {
 	y := l.y[i]
 	if s.Who < 0 { // a lost message shows it; what else happens between machines is said in the middle
+		if s.Kind == run.Clock { // it is the time of all
+			w.f(`<line x1="%s" y1="%s" x2="%s" y2="%s" stroke="#d5d9e0" stroke-dasharray="2 3"/>`+"\n", num(l.x[0]),
+				num(y), num(l.x[len(l.x)-1]), num(y))
+		}
 		for _, n := range s.Notes {
 			colour := colours[plain]
 			if faulty(s.Kind) {
@@ -193,16 +258,20 @@ func (l *chartLayout) step(w *svg, i int, s run.ChartStep) {
 	if s.Fault != "" || faulty(s.Kind) {
 		colour = badColour
 	}
-	w.f(`<circle cx="%s" cy="%s" r="4" fill="%s"/>`+"\n", num(x), num(y), colour)
+	radius := 4.0
+	if s.Kind == run.Beat {
+		colour, radius = colours[faint], 2
+	}
+	w.f(`<circle cx="%s" cy="%s" r="%s" fill="%s"/>`+"\n", num(x), num(y), num(radius), colour)
 	w.takes(x-5, y-5, 10, 10)
 	anchor, tx := "start", x+12
 	if l.left[i] {
 		anchor, tx = "end", x-12
 	}
-	down := y + 4
+	down := y + 4 + l.drop[i]
 	lines := chartLines(s)
 	if len(lines) == 0 && l.pill[i] {
-		l.stateBeside(w, i, y-pillHeight/2)
+		l.stateBeside(w, i, y-pillHeight/2+l.drop[i])
 	}
 	for n, t := range lines {
 		w.text(tx, down, anchor, t.colour, t.extra, t.text)

@@ -83,7 +83,38 @@ func SVG(m *model.Machine, o Options) string {
 		w.text(x, y+12, "start", colours[faint], ` font-size="11"`, d.hint)
 		x += textWidth(d.hint, rowSize)
 	}
-	return w.document(max(width, x)+2*margin, y+26, d.name)
+	return w.document(max(width, x)+2*margin, y+26, d.name, d.words())
+}
+
+// words tells what a diagram shows.
+func (d *diagram) words() string {
+	var b strings.Builder
+	if d.doc != "" {
+		b.WriteString(d.doc + "\n")
+	}
+	for i, s := range d.boxes {
+		fmt.Fprintf(&b, "State %s", s.name)
+		if s.in != nil {
+			fmt.Fprintf(&b, ", in %s", s.in.name)
+		}
+		if i == d.initial {
+			b.WriteString(", the first")
+		}
+		if s.final {
+			b.WriteString(", final")
+		}
+		b.WriteString(".\n")
+		for _, e := range d.edges {
+			if e.from == i && e.out == nil {
+				var lines []string
+				for _, l := range e.lines {
+					lines = append(lines, strings.TrimSpace(l.text()))
+				}
+				fmt.Fprintf(&b, "  to %s: %s\n", d.boxes[e.to].name, strings.Join(lines, " "))
+			}
+		}
+	}
+	return b.String()
 }
 
 // starts counts the marks from which machines begin: that of the role, and those of monitors.

@@ -22,14 +22,23 @@ func (w *svg) takes(x, y, width, height float64) {
 
 func (w *svg) f(format string, args ...any) { fmt.Fprintf(&w.b, format, args...) }
 
-// document puts the frame around what was drawn.
-func (w *svg) document(width, height float64, name string) string {
+// longestDesc bounds the description of a drawing, in bytes.
+const longestDesc = 6000
+
+// document puts the frame around what was drawn. Who cannot see the drawing is told its name and what desc says. It
+// has a ground of its own, so that it is read on dark pages, too.
+func (w *svg) document(width, height float64, name, desc string) string {
+	if len(desc) > longestDesc {
+		desc = strings.ToValidUTF8(desc[:longestDesc], "") + "…"
+	}
 	return fmt.Sprintf(
-		`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" font-family="%s" font-size="12">
-<title>%s</title>
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="name" font-family="%s" font-size="12">
+<title id="name">%s</title>
+<desc>%s</desc>
 <defs>%s</defs>
-<rect width="100%%" height="100%%" fill="#ffffff"/>
-`, num(width), num(height), num(width), num(height), font, escape(name), arrowHeads()) + w.b.String() + "</svg>\n"
+<rect width="100%%" height="100%%" rx="6" fill="#ffffff"/>
+`, num(width), num(height), num(width), num(height), font, escape(name), escape(strings.TrimRight(desc, "\n")),
+		arrowHeads()) + w.b.String() + "</svg>\n"
 }
 
 // arrowHeads has one head in each colour that lines have.

@@ -58,7 +58,7 @@ func compareChanges(t *testing.T, s *System, r *run.Run, end explore.Configurati
 	for i, p := range s.Procs {
 		want := map[string]run.Change{}
 		for _, c := range interp.Changes(s.Texts, p.Role, p.Initial, p.Unpack(end.Locals[i]).Value) {
-			want[c.Name] = run.Change(c)
+			want[c.Name] = run.Change{Name: c.Name, Before: c.Before, After: c.After}
 		}
 		got := map[string]run.Change{}
 		for _, step := range r.Steps {

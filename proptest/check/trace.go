@@ -92,11 +92,11 @@ func (t *telling) heard(x *explore.TraceStep) (list []run.Change) {
 		role, was, now := m.Inst.Role, before[k], t.monitors[k]
 		if was[0] != now[0] {
 			list = append(list, run.Change{Name: m.Inst.Name, Before: role.States[was[0]].Name,
-				After: role.States[now[0]].Name})
+				After: role.States[now[0]].Name, Monitor: true})
 		}
 		for _, c := range interp.Changes(t.sys.Texts, role, was, now) {
 			c.Name = m.Inst.Name + "." + c.Name
-			list = append(list, run.Change(c))
+			list = append(list, run.Change{Name: c.Name, Before: c.Before, After: c.After, Monitor: true})
 		}
 	}
 	return list
@@ -305,7 +305,7 @@ func (t *telling) changes(p *system.Process, x *explore.TraceStep) (list []run.C
 	}
 	before := slices.Clone(p.Unpack(x.Before).Value) // both are unpacked into the same place
 	for _, c := range interp.Changes(t.sys.Texts, p.Role, before, p.Unpack(x.After).Value) {
-		list = append(list, run.Change(c))
+		list = append(list, run.Change{Name: c.Name, Before: c.Before, After: c.After})
 	}
 	return list
 }

@@ -126,9 +126,18 @@ func (c *Core[R]) Start(wall time.Time) { c.start(0, wall) }
 func (c *Core[R]) start(now time.Duration, wall time.Time) {
 	if c.record.on() {
 		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role,
-			Instance: c.o.Instance, Hash: c.info.Hash, Machine: string(c.r.AppendMachine(nil)), Time: wall})
+			Instance: c.o.Instance, Hash: c.info.Hash, Machine: string(c.r.AppendMachine(nil)),
+			Channels: channelNames(c.info), Time: wall})
 	}
 	c.handle(now, &event[R]{kind: trace.Start, peer: fsm.Broadcast})
+}
+
+// channelNames are the names of several channels, nil if there is one.
+func channelNames(info *fsm.Info) (names []string) {
+	for _, ch := range info.Channels {
+		names = append(names, ch.Name)
+	}
+	return names
 }
 
 // LinkUp gives the machine the event up. ends has the two addresses with trace.EndsSeparator

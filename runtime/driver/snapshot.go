@@ -91,7 +91,7 @@ func Restore[R fsm.Runner, M any](c *Core[R], now time.Duration, wall time.Time,
 	if c.record.on() {
 		c.record.begin(trace.Header{Protocol: c.info.Protocol, Role: c.info.Role, Instance: c.o.Instance,
 			Hash:    c.info.Hash,
-			Machine: string(c.r.AppendMachine(nil)), Time: wall})
+			Machine: string(c.r.AppendMachine(nil)), Channels: channelNames(c.info), Time: wall})
 	}
 	return nil
 }

@@ -2,6 +2,7 @@ package run
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 )
 
@@ -107,7 +108,7 @@ func (r *Run) drawn(s *Step) ChartStep {
 	case Swapped:
 		return ChartStep{Who: Nobody, Notes: []string{s.Event + " (" + r.between(s) + ")"}}
 	case Clock:
-		return ChartStep{Notes: []string{"(" + s.Event + ")"}}
+		return ChartStep{Who: Nobody, Notes: []string{"(" + s.Event + ")"}}
 	case Partition:
 		return ChartStep{Who: Nobody, Notes: []string{s.Event}}
 	case Crash, Restart, Come, Go, Return, Cutoff, Beat:
@@ -144,6 +145,11 @@ func (r *Run) drawn(s *Step) ChartStep {
 			full = full[1:]
 		default:
 			out.Notes = append(out.Notes, text)
+		}
+	}
+	for _, x := range s.Changes {
+		if x.Monitor {
+			out.Notes = append(out.Notes, fmt.Sprintf("monitor %s: %s → %s", x.Name, x.Before, x.After))
 		}
 	}
 	return out

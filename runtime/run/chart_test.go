@@ -1,6 +1,7 @@
 package run
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -103,5 +104,33 @@ func TestChartLoop(t *testing.T) {
 `
 	if got := c.Text(); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)
+	}
+}
+
+// TestChartMonitors: a chart says what a monitor of several instances makes of a step, and JSON keeps it; what a
+// machine changes stays inside.
+func TestChartMonitors(t *testing.T) {
+	r := &Run{Instances: []Instance{{Name: "a"}}, Steps: []Step{{Kind: Command, Event: "go", From: Nobody,
+		Changes: []Change{{Name: "n", Before: "0", After: "1"},
+			{Name: "order", Before: "right", After: "stale", Monitor: true}}}}}
+	data, err := json.Marshal(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Parse(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if text := again.Chart().Text(); !strings.Contains(text, "monitor order: right → stale") || strings.Contains(text, "n:") {
+		t.Error(text)
+	}
+}
+
+// TestChartClock: time passes for all, in no column.
+func TestChartClock(t *testing.T) {
+	r := &Run{Instances: []Instance{{Name: "a"}, {Name: "b"}}, Steps: []Step{
+		{Kind: Clock, Who: Nobody, From: Nobody, Event: "10 ticks pass"}}}
+	if s := r.Chart().Steps[0]; s.Who != Nobody || len(s.Notes) != 1 {
+		t.Errorf("%+v", s)
 	}
 }

@@ -26,7 +26,7 @@ func whole() *Run {
 				Transition: "idle go", Where: "f.yaml:3",
 				Effects: []string{"sends A to all", LostAtOnce("a -> h is full"), "reports r"},
 				Sent:    []Sent{{ID: 1, To: 1, Text: "A"}, {ID: 0, To: 2, Text: "A"}},
-				Changes: []Change{{"n", "0", "1"}}},
+				Changes: []Change{{Name: "n", Before: "0", After: "1"}}},
 			{Kind: Timer, Who: 0, From: Nobody, Event: "t",
 				Sent: []Sent{{ID: 2, To: 1, Text: "A"}, {ID: 3, To: 1, Text: "A", Channel: "state"},
 					{ID: 4, To: 1, Text: "A"}},

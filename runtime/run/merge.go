@@ -57,6 +57,7 @@ type end struct {
 type merger struct {
 	run     *Run
 	records [][]recorded
+	names   [][]string // of the channels, by record
 	columns map[end]int
 	flying  Flying
 	taken   map[taken]int
@@ -94,8 +95,19 @@ func (m *merger) read(r *trace.Reader, first, last int) error {
 				maxSteps)
 		}
 	}
-	m.records = append(m.records, list)
+	m.records, m.names = append(m.records, list), append(m.names, r.Header().Channels)
 	return nil
+}
+
+// channel is the name of a channel in a record, if there are several.
+func (m *merger) channel(record, place int) string {
+	switch names := m.names[record]; {
+	case place < len(names):
+		return names[place]
+	case place > 0:
+		return fmt.Sprint("channel ", place)
+	}
+	return ""
 }
 
 // name is that of the instance that was recorded, or of its role; a number behind it tells it from
@@ -430,8 +442,11 @@ func (m *merger) step(i int, x *recorded) {
 	if x.Peer != fsm.Broadcast {
 		s.From = m.column(i, x.Peer)
 	}
-	if (x.Kind == trace.Message || x.Kind == trace.Malformed) && !x.Again {
-		s.Kind, s.At, s.Message = m.received(s.From, i, s.Event, s.Kind)
+	if x.Kind == trace.Message || x.Kind == trace.Malformed {
+		s.Channel = m.channel(i, x.Channel)
+		if !x.Again {
+			s.Kind, s.At, s.Message = m.received(s.From, i, s.Event, s.Channel, s.Kind)
+		}
 	}
 	s.judge(x)
 	var unseen []Step
@@ -440,13 +455,14 @@ func (m *merger) step(i int, x *recorded) {
 		if e.Kind != fsm.Send {
 			continue
 		}
-		text := sentText(&e)
+		text, channel := sentText(&e), m.channel(i, e.Channel)
 		for _, to := range m.receivers(i, e.Peer) {
 			id := m.flying.Send(i, to, text)
-			s.Sent = append(s.Sent, Sent{ID: id, To: to, Text: text})
+			s.Sent = append(s.Sent, Sent{ID: id, To: to, Text: text, Channel: channel})
 			if to >= len(m.records) {
 				m.flying.Take(i, to, 0)
-				unseen = append(unseen, Step{Kind: Unseen, Who: to, From: i, Message: id, Event: text})
+				unseen = append(unseen, Step{Kind: Unseen, Who: to, From: i, Message: id, Event: text,
+					Channel: channel})
 			}
 		}
 	}
@@ -470,7 +486,7 @@ func (s *Step) judge(x *recorded) {
 // received takes a message off its channel. One whose sender was recorded, and sent it fewer times,
 // is a copy of the last that was equal. Any other that nobody was seen to send is sent now, in a
 // step of the sender's own.
-func (m *merger) received(from, to int, what string, kind Kind) (is Kind, at, id int) {
+func (m *merger) received(from, to int, what, channel string, kind Kind) (is Kind, at, id int) {
 	if at, id := m.flying.Find(from, to, what); at >= 0 {
 		m.flying.Take(from, to, at)
 		m.taken[taken{from, to, what}] = id
@@ -481,7 +497,7 @@ func (m *merger) received(from, to int, what string, kind Kind) (is Kind, at, id
 	}
 	id = m.flying.Send(from, to, what)
 	m.run.Steps = append(m.run.Steps, Step{Kind: Unseen, Who: from, From: Nobody,
-		Sent: []Sent{{ID: id, To: to, Text: what}}, Effects: []string{"sends " + what}})
+		Sent: []Sent{{ID: id, To: to, Text: what, Channel: channel}}, Effects: []string{"sends " + what}})
 	at, _ = m.flying.Find(from, to, what)
 	m.flying.Take(from, to, at)
 	return kind, at, id

@@ -248,3 +248,41 @@ func TestMergeTwoProtocols(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestMergeChannels: of several channels each message has the name of its own, which the record says.
+func TestMergeChannels(t *testing.T) {
+	record := func(name string, steps ...trace.Step) *trace.Reader {
+		var b bytes.Buffer
+		w := trace.NewWriter(&b)
+		w.Begin(trace.Header{Protocol: "game", Role: "peer", Instance: name, Channels: []string{"control", `"state"`}})
+		for i, s := range steps {
+			s.Seq = uint64(i + 1)
+			w.Step(&s)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		r, err := trace.NewReader(&b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return r
+	}
+	a := record("a", trace.Step{Kind: trace.Command, Event: []byte("go"), Peer: fsm.Broadcast, Effects: []trace.Effect{
+		{Kind: fsm.Send, Text: []byte("send JOIN"), Frame: []byte{1}},
+		{Kind: fsm.Send, Channel: 1, Text: []byte("send MOVE"), Frame: []byte{2}}}})
+	b := record("b", trace.Step{Kind: trace.Message, Channel: 1, Event: []byte("MOVE"), Frame: []byte{2}},
+		trace.Step{Kind: trace.Message, Event: []byte("JOIN"), Frame: []byte{1}},
+		trace.Step{Kind: trace.Message, Channel: 1, Event: []byte("OTHER"), Frame: []byte{3}})
+	r, err := Merge([]*trace.Reader{a, b}, 1, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := r.Chart().Text()
+	for _, want := range []string{"→ JOIN (#1, control)", "← JOIN (#1, control)", `→ MOVE (#2, "state")`,
+		`← MOVE (#2, "state")`, `→ OTHER (#3, "state")`, `← OTHER (#3, "state")`} {
+		if !strings.Contains(text, want) {
+			t.Errorf("there is no %s in\n%s", want, text)
+		}
+	}
+}

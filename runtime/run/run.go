@@ -191,6 +191,8 @@ type Change struct {
 	Name   string `json:"name"`
 	Before string `json:"before"`
 	After  string `json:"after"`
+	// Monitor says that a monitor of several instances changes, and not the machine.
+	Monitor bool `json:"monitor,omitempty"`
 }
 
 // Reading is something that a claim reads (a variable, a part's state, a timer or the length of a

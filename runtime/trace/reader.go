@@ -40,6 +40,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 	var h struct {
 		Parley, Protocol, Role, Instance, Hash, Machine string
 		Version                                         int
+		Channels                                        []string
 		Time                                            time.Time
 	}
 	err = json.Unmarshal(b, &h)
@@ -55,7 +56,7 @@ func NewReader(r io.Reader) (*Reader, error) {
 			h.Version, Version)
 	}
 	t.header = Header{Protocol: h.Protocol, Role: h.Role, Instance: h.Instance, Hash: h.Hash,
-		Machine: h.Machine, Time: h.Time}
+		Machine: h.Machine, Channels: h.Channels, Time: h.Time}
 	return t, nil
 }
 

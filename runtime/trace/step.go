@@ -28,6 +28,8 @@ type Header struct {
 	// Machine is the machine before its first step as text, by
 	// [fsm.Runner].AppendMachine: its parameters, above all.
 	Machine string
+	// Channels are the names of [fsm.Info].Channels, nil if the protocol has one.
+	Channels []string
 	// Time is when the record began; the offsets of the steps count from it.
 	Time time.Time
 }

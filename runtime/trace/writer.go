@@ -41,6 +41,16 @@ func (t *Writer) Begin(h Header) {
 	}
 	b = appendField(b, "hash", h.Hash)
 	b = appendField(b, "machine", h.Machine)
+	if len(h.Channels) > 0 {
+		b = append(b, `,"channels":[`...)
+		for i, name := range h.Channels {
+			if i > 0 {
+				b = append(b, ',')
+			}
+			b = appendQuoted(b, name)
+		}
+		b = append(b, ']')
+	}
 	b = append(b, `,"time":"`...)
 	b = h.Time.UTC().AppendFormat(b, time.RFC3339Nano)
 	t.line(append(b, '"'))
@@ -146,7 +156,11 @@ func (t *Writer) Flush() error {
 func (t *Writer) Lost() uint64 { return t.lost }
 
 func appendField(b []byte, name, value string) []byte {
-	b = append(append(append(b, `,"`...), name...), `":"`...)
+	return appendQuoted(append(append(append(b, `,"`...), name...), `":`...), value)
+}
+
+func appendQuoted(b []byte, value string) []byte {
+	b = append(b, '"')
 	n := plain(value)
 	b = append(b, value[:n]...)
 	for _, r := range value[n:] {
