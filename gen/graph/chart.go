@@ -2,6 +2,7 @@ package graph
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/runtime/run"
 )
@@ -15,6 +16,7 @@ type flight struct {
 	received  []int // steps; more than one if duplicated
 	lost      int   // step, or -1
 	underWay  bool  // neither received nor lost
+	unheard   bool  // it goes to somebody hostile, of whom nobody knows when it hears it
 	crossings bool  // the message crosses another one going the other way
 }
 
@@ -37,6 +39,9 @@ func flights(c *run.Chart) []*flight {
 	}
 	for _, f := range list {
 		f.underWay = len(f.received) == 0 && f.lost < 0
+		f.unheard = f.underWay && at(c.Hostile, f.To)
+	}
+	for _, f := range list {
 		f.crossings = slices.ContainsFunc(list, f.crosses)
 	}
 	return list
@@ -62,7 +67,8 @@ func (f *flight) longest() string {
 // crosses reports whether f and g are under way between the same two
 // instances, in opposite directions, at the same time.
 func (f *flight) crosses(g *flight) bool {
-	return f.from == g.To && f.To == g.from && f.from != f.To && f.sent < g.end() && g.sent < f.end()
+	return !f.unheard && !g.unheard &&
+		f.from == g.To && f.To == g.from && f.from != f.To && f.sent < g.end() && g.sent < f.end()
 }
 
 // end is the step at which f is no longer under way.
@@ -74,4 +80,43 @@ func (f *flight) end() int {
 		return f.lost
 	}
 	return 1 << 30
+}
+
+// stillUnderWay begins the note of a message that never arrives.
+const stillUnderWay = "under way: "
+
+// withoutStubs is a chart in which messages that are still under way at the end are notes beside the steps that send
+// them. Their arrows would end nowhere, among the texts of columns in the middle; with two columns there are none, and
+// the chart stays as it is.
+func withoutStubs(c *run.Chart) *run.Chart {
+	if len(c.Instances) < 3 {
+		return c
+	}
+	stub := map[int]bool{}
+	for _, f := range flights(c) {
+		stub[f.ID] = f.underWay
+	}
+	out := *c
+	out.Steps = slices.Clone(c.Steps)
+	for i := range out.Steps {
+		s := &out.Steps[i]
+		var sends []run.Sent
+		var notes []string
+		var to []string // whom the last of the notes goes to
+		for _, m := range s.Sends {
+			if !stub[m.ID] {
+				sends = append(sends, m)
+				continue
+			}
+			text := stillUnderWay + m.Label()
+			if n := len(notes); n > 0 && strings.HasPrefix(notes[n-1], text+" to ") {
+				notes, to = notes[:n-1], append(to, c.Instances[m.To])
+			} else {
+				to = []string{c.Instances[m.To]}
+			}
+			notes = append(notes, text+" to "+strings.Join(to, ", "))
+		}
+		s.Sends, s.Notes = sends, append(notes, s.Notes...)
+	}
+	return &out
 }

@@ -93,7 +93,7 @@ func TestChartLabels(t *testing.T) {
 				}
 			}
 		}
-		if n := len(flights(c)); len(l.texts) < n {
+		if n := len(l.flights); len(l.texts) < n {
 			t.Errorf("%d messages have %d texts", n, len(l.texts))
 		}
 	}
@@ -285,5 +285,22 @@ func TestChartChannels(t *testing.T) {
 				t.Errorf("%q stands %d times, not %d, in\n%s", text, got, n, x.drawn)
 			}
 		}
+	}
+}
+
+// TestChartUnderWay: of three columns what never arrives is a note of the step that sends it, with all who do not
+// get it; of two it is an arrow.
+func TestChartUnderWay(t *testing.T) {
+	c := &run.Chart{Instances: []string{"a", "b", "c"}, Steps: []run.ChartStep{
+		{Who: 0, Event: "go", Sends: []run.Sent{{ID: 1, To: 1, Text: "X"}, {ID: 2, To: 1, Text: "GO{n: 1}"},
+			{ID: 3, To: 2, Text: "GO{n: 1}"}}},
+		{Who: 1, Event: "X", Receives: 1}}}
+	svg := ChartSVG(c)
+	if !strings.Contains(svg, ">under way: GO to b, c<") || strings.Count(svg, "marker-end") != 1 {
+		t.Error(svg)
+	}
+	c.Instances, c.Steps[0].Sends = c.Instances[:2], c.Steps[0].Sends[:2]
+	if svg := ChartSVG(c); strings.Contains(svg, "under way: GO") || strings.Count(svg, "marker-end") != 2 {
+		t.Error(svg)
 	}
 }

@@ -313,6 +313,9 @@ func chartLines(s run.ChartStep) []chartLine {
 		if i == 0 && s.Event == "" && faulty(s.Kind) {
 			l.colour = badColour
 		}
+		if strings.HasPrefix(n, stillUnderWay) {
+			l.colour, l.extra = colours[faint], ` font-size="11"`
+		}
 		for _, text := range broken(n, noteWide) {
 			l.text = text
 			list = append(list, l)

@@ -63,3 +63,18 @@ func TestChartTextsAreBesideArrows(t *testing.T) {
 		t.Error("no room for the texts to the left of the second column")
 	}
 }
+
+// TestNothingCrossesWhatTheHostileHear: of a message to somebody hostile nobody knows when it is heard.
+func TestNothingCrossesWhatTheHostileHear(t *testing.T) {
+	c := &run.Chart{Instances: []string{"a", "x"}, Hostile: []bool{false, true}, Steps: []run.ChartStep{
+		{Who: 0, Event: "ask", Sends: []run.Sent{{ID: 1, To: 1, Text: "ONE"}}},
+		{Who: 1, Sends: []run.Sent{{ID: 2, To: 0, Text: "TWO"}}},
+		{Who: 0, Event: "TWO", Receives: 2},
+	}}
+	for _, hostile := range []bool{true, false} {
+		c.Hostile[1] = hostile
+		if got := flights(c)[1].crossings; got == hostile {
+			t.Errorf("hostile %v: TWO crosses ONE: %v", hostile, got)
+		}
+	}
+}

@@ -20,7 +20,8 @@ func ChartSVG(c *run.Chart) string {
 }
 
 func drawChart(c *run.Chart) (*chartLayout, string) {
-	full := c
+	all := c
+	full := withoutStubs(all)
 	c = shortenedChart(full)
 	l := layoutChart(c)
 	w := &svg{taken: &l.taken}
@@ -68,7 +69,7 @@ func drawChart(c *run.Chart) (*chartLayout, string) {
 		height += 16
 	}
 	l.key(w, height+8)
-	return l, w.document(l.width, height+18, cmp.Or(c.Title, "a run"), full.Text())
+	return l, w.document(l.width, height+18, cmp.Or(c.Title, "a run"), all.Text())
 }
 
 // longChart is the number of steps from which on the names stand below as well.
@@ -198,7 +199,14 @@ func shortenedChart(c *run.Chart) *run.Chart {
 		if s.Receives != 0 { // its arrow says all of it
 			s.Event, _, _ = strings.Cut(s.Event, "{")
 		}
-		s.Notes = shortenAll(s.Notes, maxRemark)
+		s.Notes = slices.Clone(s.Notes)
+		for k, n := range s.Notes {
+			if from, to := strings.IndexByte(n, '{'), strings.LastIndexByte(n, '}'); from > 0 && from < to &&
+				strings.HasPrefix(n, stillUnderWay) {
+				n = n[:from] + n[to+1:] // pointing at it shows all of it
+			}
+			s.Notes[k] = shorten(n, maxRemark)
+		}
 		s.Sends = slices.Clone(s.Sends)
 		for k := range s.Sends {
 			s.Sends[k].Text = shorten(s.Sends[k].Text, maxLabel)
