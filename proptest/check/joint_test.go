@@ -63,7 +63,8 @@ func TestJointTold(t *testing.T) {
 		}
 		cx := c.Counterexample
 		last := cx.Steps[len(cx.Steps)-1]
-		if !slices.Contains(last.Changes, run.Change{Name: "floor", Before: "sold", After: "twice"}) {
+		if !slices.Contains(last.Changes, run.Change{Name: "floor", Before: "sold", After: "twice",
+			Monitor: true}) {
 			t.Errorf("the last step does not tell of the monitor: %+v", last)
 		}
 		text := cx.Text()

@@ -121,7 +121,8 @@ func TestChartMonitors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := again.Chart().Text(); !strings.Contains(text, "monitor order: right → stale") || strings.Contains(text, "n:") {
+	text := again.Chart().Text()
+	if !strings.Contains(text, "monitor order: right → stale") || strings.Contains(text, "n:") {
 		t.Error(text)
 	}
 }
