@@ -309,7 +309,11 @@ func flowSlip(src *ast.Source, c complaint, line int) *slip {
 		return &slip{c.at, c.at + len(next), "a comma is missing before " + diag.Quote(next),
 			"write `, " + here[col:] + "`"}
 	case begin > 0 && strings.HasSuffix(word, " in") && here[col] == '[':
-		expr := word + " " + here[col:col+1+valueEnd(here[col+1:])] + "]"
+		end := strings.IndexByte(here[col:], ']')
+		if end < 0 {
+			return nil
+		}
+		expr := word + " " + here[col:col+end+1]
 		return mark("quote the expression: `[` begins a list", "write `\""+expr+"\"`")
 	case begin > 0 && front[begin-1] != ':' && word != "" && (here[col] == '{' || here[col] == '['):
 		return mark("a colon is missing behind "+diag.Quote(word), "write `"+word+": "+here[col:]+"`")
