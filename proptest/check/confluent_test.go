@@ -72,3 +72,45 @@ checks:
 		}
 	}
 }
+
+// TestConfluentExceptions: a claim leaves out events by their names, and transitions by theirs. What is left out in
+// one state counts in another.
+func TestConfluentExceptions(t *testing.T) {
+	const spec = `protocol: exceptions
+messages: {M: }
+channel: {capacity: 2}
+roles:
+  c:
+    vars: {v: {type: 0..20, init: 1}}
+    commands: {add: , turn: }
+    initial: up
+    states:
+      up:
+        M: {set: {v: v * 2}}
+        add: {when: v < 5, set: {v: v + 3}}
+        turn: {goto: down}
+      down:
+        final: true
+        M: {set: {v: v * 3}}
+        add: {when: v < 5, set: {v: v + 3}}
+  s:
+    commands: {go: }
+    initial: a
+    states:
+      a: {final: true, go: {send: M, goto: b}}
+      b: {final: true}
+checks:
+  one: {instances: {a: c, b: s}, environment: {add: {times: 1}}, claims: {order: {confluent: all, except: [EXCEPT]}}}
+`
+	for except, want := range map[string]int{"": 3, "turn": 2, "add": 1, "M": 0, "up add, turn": 1, "down M, turn": 1,
+		"up add, down add, turn": 0, "up turn": 2} {
+		r, err := suiteSystem(t, strings.Replace(spec, "EXCEPT", except, 1)).Run(context.Background(),
+			explore.Options{}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := r.Claims[0].Conflicts; len(got) != want {
+			t.Errorf("except [%s]: %d pairs, want %d: %q", except, len(got), want, got)
+		}
+	}
+}

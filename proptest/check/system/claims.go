@@ -114,7 +114,7 @@ func (s *Machines) add(name string, c *model.Claim, e explore.Claim, p *cond.Pre
 	s.System.Claims = append(s.System.Claims, e)
 }
 
-// exempt reports whether a confluence claim leaves out the events of a label.
+// exempt reports whether a confluence claim leaves out the event of a label, or a transition that it stands for.
 func (s *Machines) exempt(c *model.Claim, label uint32) bool {
 	if s.isSpecial(label) {
 		return true
@@ -123,8 +123,9 @@ func (s *Machines) exempt(c *model.Claim, label uint32) bool {
 	if l.Proc < 0 || len(s.Taken[label]) == 0 {
 		return slices.Contains(c.Except, l.Name)
 	}
-	t := s.Procs[l.Proc].Role.Transitions[s.Taken[label][0]]
-	return slices.Contains(c.Except, t.Event.Name)
+	all := s.Procs[l.Proc].Role.Transitions
+	return slices.Contains(c.Except, all[s.Taken[label][0]].Event.Name) ||
+		slices.ContainsFunc(s.Taken[label], func(t int) bool { return slices.Contains(c.Except, all[t].Name) })
 }
 
 // chosen reports whether two labels are commands of one instance: its program decides their order.
