@@ -60,18 +60,8 @@ func (pr *prober) play(s *session, acts []act) {
 	}
 }
 
-// followUp is what an honest session does after a hostile act: the shortest acts that led anywhere, without waiting.
-func (pr *prober) followUp() []act {
-	best := []act{}
-	for _, name := range pr.order {
-		acts := pr.reached[name]
-		plain := !slices.ContainsFunc(acts, func(a act) bool { return a.kind != event || a.cross })
-		if plain && len(acts) > 0 && (len(best) == 0 || len(acts) < len(best)) {
-			best = acts
-		}
-	}
-	return append([]act{{kind: resume}}, best...)
-}
+// followUp is what an honest session does after a hostile act: the shortest acts that the program has answered.
+func (pr *prober) followUp() []act { return append([]act{{kind: resume}}, pr.asks...) }
 
 // mostRepeated is how often a message is said without a break.
 const mostRepeated = 40

@@ -150,7 +150,10 @@ const (
 func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w way) ([]act, *vain) {
 	var nodes []planned
 	seen, start := map[string]bool{}, p.looked
-	question := fmt.Sprint(g, w, len(p.covered.taken), len(p.covered.pairs), len(p.vain))
+	question := fmt.Sprint(g, w, len(p.covered.taken), len(p.vain))
+	if g == newPair {
+		question += fmt.Sprint(" ", len(p.covered.pairs))
+	}
 	add := func(n planned) {
 		k := p.keyOf(&n, g)
 		if !seen[k] {
@@ -161,7 +164,7 @@ func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w 
 	for _, c := range from {
 		n := planned{c: c, last: last, parent: -1}
 		add(n)
-		question += p.keyOf(&n, newPair)
+		question += p.keyOf(&n, g)
 	}
 	if p.hopeless[question] {
 		return nil, nil

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/replay"
 	"github.com/parley-go/parley/runtime/run"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -91,6 +92,8 @@ type Finding struct {
 	// Script is what we did, as lines. Steady says that doing it again has shown the same.
 	Script []string `json:"script"`
 	Steady bool     `json:"steady"`
+	// Stays says that since then honest sessions show the same, too. The script is then all that was done before.
+	Stays bool `json:"stays,omitempty"`
 	// Run is the session as a run; the program's own steps in it are what it sent.
 	Run *run.Run `json:"run,omitempty"`
 
@@ -144,9 +147,11 @@ type prober struct {
 	deadline time.Time
 	reached  map[string][]act // the shortest acts that led to a state of the program, by its name
 	order    []string         // those states as they were found
+	asks     []act            // the shortest that the program has answered
 	best     []act            // of the session that covered most
 	mute     bool             // the program has said nothing yet
 	vainly   int
+	barren   int  // searches for a new transition in a row that found none
 	previous last // the session before
 	passing  bool // the program ends in good order after each session
 }
@@ -293,6 +298,9 @@ func (pr *prober) honest(ctx context.Context) error {
 // mostMoves is how many moves are looked at for one plan.
 const mostMoves = 3000
 
+// mostBarren is after how many searches for a new transition that found none they become seldom.
+const mostBarren = 4
+
 // mostFruitless is how many sessions in a row that show nothing new end the honest part, mostActs how many acts one
 // session has.
 const (
@@ -307,6 +315,7 @@ func (pr *prober) explore(s *session) (fresh int) {
 		if s.now != nil && s.now.Side.Accepted {
 			fresh += pr.covered.add(s.now.Side.Order)
 		}
+		pr.answered(s)
 		if s.now != nil && len(s.now.Places) > 0 && s.finding == nil && !s.beyond {
 			name := pr.state(pr.they, s.now.Places[0].Value)
 			if old, ok := pr.reached[name]; !ok || len(s.acts) < len(old) {
@@ -359,6 +368,19 @@ func (pr *prober) explore(s *session) (fresh int) {
 	return fresh
 }
 
+// answered keeps the shortest acts that the program has answered: each of them when it owed nothing.
+func (pr *prober) answered(s *session) {
+	if s.finding != nil || s.beyond || s.rec == nil || len(s.acts) == 0 || pr.asks != nil && len(s.acts) >= len(pr.asks) {
+		return
+	}
+	acts := slices.Clone(s.acts)
+	acts[0].cross = false // nothing was under way yet
+	plain := !slices.ContainsFunc(acts, func(a act) bool { return a.kind != event || a.cross })
+	if plain && slices.ContainsFunc(s.rec.Frames, func(f replay.Frame) bool { return f.From == pr.they }) {
+		pr.asks = acts
+	}
+}
+
 // eager is how seldom something is done without reading what has come, or planning.
 const eager = 4
 
@@ -386,13 +408,22 @@ func (pr *prober) next(s *session) ([]act, *vain) {
 		}
 	}
 	for _, g := range []goal{newTransition, newPair} {
+		if g == newTransition && pr.barren > mostBarren && pr.rng.IntN(mostBarren) > 0 {
+			continue
+		}
 		for w := range ways {
 			if w == together && pr.o.Passive || w == crossing && g == newPair {
 				continue
 			}
 			if acts, expects := pr.planner.plan(from, last, g, w); len(acts) > 0 {
+				if g == newTransition {
+					pr.barren = 0
+				}
 				return acts, expects
 			}
+		}
+		if g == newTransition {
+			pr.barren++
 		}
 	}
 	return nil, nil

@@ -54,7 +54,9 @@ type server struct {
 	// quirk, if set, is given each frame before the machine is; it may panic, to die, or return other bytes, none at
 	// all, or ok false for a program that says nothing any more.
 	quirk func(n int, frame []byte) (out []byte, ok bool)
-	// program decides what the program does by itself after each step; nil: a command that is drawn now and then.
+	// noise, if set, is told of bytes that are no frame, and of half a frame at the end of a connection.
+	noise func()
+	// quiet: the program does nothing by itself. Else it gives a command that is drawn now and then.
 	quiet bool
 
 	mu    sync.Mutex
@@ -69,18 +71,7 @@ func (v *server) listen(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	v.wg.Go(func() {
-		for n := uint64(0); ; n++ {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			v.mu.Lock()
-			v.conns = append(v.conns, c)
-			v.mu.Unlock()
-			v.wg.Go(func() { v.talk(t, c, n) })
-		}
-	})
+	v.wg.Go(func() { v.serve(l) })
 	t.Cleanup(func() {
 		l.Close()
 		v.mu.Lock()
@@ -91,6 +82,53 @@ func (v *server) listen(t testing.TB) string {
 		v.wg.Wait()
 	})
 	return l.Addr().String()
+}
+
+// serve serves whoever comes, until the listener is closed.
+func (v *server) serve(l net.Listener) {
+	for n := uint64(0); ; n++ {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		v.mu.Lock()
+		v.conns = append(v.conns, c)
+		v.mu.Unlock()
+		v.wg.Go(func() { v.talk(c, n) })
+	}
+}
+
+// listenUDP serves over UDP until the test ends: each address that speaks to it has a machine of its own, which begins
+// with the first datagram.
+func (v *server) listenUDP(t testing.TB) string {
+	t.Helper()
+	l, err := net.ListenPacket("udp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	v.wg.Go(func() {
+		wire, all, counts := model.WithDefaultWire(v.p), map[string]*machine{}, map[string]int{}
+		buf := make([]byte, 1<<16)
+		for n := uint64(0); ; n++ {
+			size, from, err := l.ReadFrom(buf)
+			if err != nil {
+				return
+			}
+			name := from.String()
+			if all[name] == nil {
+				all[name] = v.machine(n, func(b []byte) { l.WriteTo(b, from) })
+			}
+			if m := all[name]; !m.done {
+				v.frame(m, wire, buf[:size], counts[name])
+				counts[name]++
+			}
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		v.wg.Wait()
+	})
+	return "udp:" + l.LocalAddr().String()
 }
 
 // machine is one run of the server's machine.
@@ -104,11 +142,10 @@ type machine struct {
 	quiet bool
 }
 
-func (v *server) machine(t testing.TB, n uint64, out func([]byte)) *machine {
+func (v *server) machine(n uint64, out func([]byte)) *machine {
 	g, err := newGame(v.p, &Options{Target: v.target, Seed: v.seed})
 	if err != nil {
-		t.Error(err)
-		return nil
+		panic(err)
 	}
 	m := &machine{game: g, value: slices.Clone(g.players[g.they].Begin),
 		end: world.End0[string](g.stage.World.Rules, g.they), rng: rand.New(rand.NewPCG(v.seed, n)), out: out,
@@ -163,23 +200,26 @@ func (m *machine) acts() {
 	}
 }
 
-func (v *server) talk(t testing.TB, c net.Conn, n uint64) {
+func (v *server) talk(c net.Conn, n uint64) {
 	defer c.Close()
-	m := v.machine(t, n, func(b []byte) { c.Write(b) })
-	if m == nil {
-		return
-	}
+	m := v.machine(n, func(b []byte) { c.Write(b) })
 	wire := model.WithDefaultWire(v.p)
 	var pending []byte
 	buf := make([]byte, 4096)
 	for frames := 0; !m.done; {
 		size, problem := interp.FrameSizeTo(wire, pending, m.role(m.they).Name)
 		if problem.Problem != 0 {
+			if v.noise != nil {
+				v.noise()
+			}
 			return
 		}
 		if size == 0 || size > len(pending) {
 			n, err := c.Read(buf)
 			if err != nil {
+				if len(pending) > 0 && v.noise != nil {
+					v.noise()
+				}
 				return
 			}
 			pending = append(pending, buf[:n]...)

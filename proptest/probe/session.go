@@ -264,7 +264,10 @@ func (s *session) judge() {
 			s.tells(s.seen)
 		}
 	}
-	if s.beyond {
+	if len(s.inbox) > mostArrivals {
+		s.find(Flooded, "", fmt.Sprintf("%s has sent %d messages without being asked again", s.name(s.they), len(s.inbox)))
+	}
+	if s.beyond || s.finding != nil {
 		return
 	}
 	if f := s.rec.Fault; f != nil && f.From == s.they {

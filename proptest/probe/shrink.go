@@ -18,6 +18,12 @@ func (pr *prober) shrink(ctx context.Context, f *Finding) {
 		f.Steady = pr.again(ctx, f, f.acts)
 		return
 	}
+	if f.After != "" && pr.target.start == "" { // an honest session may show it now, too
+		g := *f
+		if f.Stays = pr.again(ctx, &g, pr.asks); f.Stays {
+			return
+		}
+	}
 	for n := 0; n < mostAgain && !f.Steady && ctx.Err() == nil; n++ {
 		f.Steady = pr.again(ctx, f, f.acts)
 	}

@@ -52,7 +52,9 @@ func (r *Report) write(w io.Writer) {
 		if len(f.Script) > 0 {
 			fmt.Fprintf(w, "   script:\n     %s\n", strings.Join(f.Script, "\n     "))
 		}
-		if !f.Steady && f.Kind != Mute {
+		if f.Stays {
+			fmt.Fprintf(w, "   the program stays so: every session shows it now\n")
+		} else if !f.Steady && f.Kind != Mute {
 			fmt.Fprintf(w, "   the script did not show it again\n")
 		}
 		if f.Run != nil {
