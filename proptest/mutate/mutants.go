@@ -55,6 +55,19 @@ type Mutant struct {
 	change change
 }
 
+// Mutants lists the mutants of the roles of a specification that we write, in the order of its text. No check has run.
+func Mutants(p *model.Protocol) []*Mutant { return all(p) }
+
+// In makes the mistake in a model, for good. It reports whether the model has the place.
+func (m *Mutant) In(p *model.Protocol) bool {
+	for _, role := range p.Roles {
+		if role.Name == m.Role {
+			return m.change(role)
+		}
+	}
+	return false
+}
+
 // change makes the mistake in a machine and reports whether it found the place. Models for different checks have
 // the same texts at the same places.
 type change func(m *model.Machine) bool
