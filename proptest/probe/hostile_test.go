@@ -152,8 +152,9 @@ func TestAftermath(t *testing.T) {
 			}
 			return bytes.Repeat([]byte{0, 4, 0, 4}, 3*mostArrivals), true
 		}}, Flooded, false},
-		{"no message", &server{quirk: func(int, []byte) ([]byte, bool) { return []byte("HTTP/1.1 400\r\n"), true }}, Left,
-			false},
+		{"no message", &server{quirk: func(int, []byte) ([]byte, bool) {
+			return []byte("HTTP/1.1 400\r\n"), true
+		}}, Left, false},
 		{"mute", &server{quirk: func(int, []byte) ([]byte, bool) { return []byte{}, true }}, Hung, false},
 	} {
 		t.Run(x.name, func(t *testing.T) {

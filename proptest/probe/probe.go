@@ -370,7 +370,8 @@ func (pr *prober) explore(s *session) (fresh int) {
 
 // answered keeps the shortest acts that the program has answered: each of them when it owed nothing.
 func (pr *prober) answered(s *session) {
-	if s.finding != nil || s.beyond || s.rec == nil || len(s.acts) == 0 || pr.asks != nil && len(s.acts) >= len(pr.asks) {
+	longer := pr.asks != nil && len(s.acts) >= len(pr.asks)
+	if s.finding != nil || s.beyond || s.rec == nil || len(s.acts) == 0 || longer {
 		return
 	}
 	acts := slices.Clone(s.acts)

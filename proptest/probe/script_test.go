@@ -24,8 +24,8 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err, r)
 	}
 	script := r.File(r.Findings[0])
-	const want = "# a is played by fsmgen probe, b is the program: --target b\ncheck pair\na confirm\na cancel\n----\n" +
-		"b: hung: CANCELACK\n"
+	const want = "# a is played by fsmgen probe, b is the program: --target b\n" +
+		"check pair\na confirm\na cancel\n----\nb: hung: CANCELACK\n"
 	if script != want {
 		t.Errorf("the script is\n%s", script)
 	}
@@ -52,7 +52,8 @@ func TestScripts(t *testing.T) {
 	if err := os.WriteFile(file, pcap.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(path, "-r", file, "-T", "fields", "-e", "tcp.payload", "-Y", "tcp.payload").CombinedOutput()
+	read := exec.Command(path, "-r", file, "-T", "fields", "-e", "tcp.payload", "-Y", "tcp.payload")
+	out, err := read.CombinedOutput()
 	if err != nil || !strings.HasSuffix(strings.TrimSpace(string(out)), "00040000\n00040002") {
 		t.Errorf("tshark: %v\n%s", err, out)
 	}

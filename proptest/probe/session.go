@@ -265,7 +265,8 @@ func (s *session) judge() {
 		}
 	}
 	if len(s.inbox) > mostArrivals {
-		s.find(Flooded, "", fmt.Sprintf("%s has sent %d messages without being asked again", s.name(s.they), len(s.inbox)))
+		s.find(Flooded, "", fmt.Sprintf("%s has sent %d messages without being asked again", s.name(s.they),
+			len(s.inbox)))
 	}
 	if s.beyond || s.finding != nil {
 		return
