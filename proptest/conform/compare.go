@@ -50,6 +50,9 @@ func (x *Pair) Compare(v interp.Value, ev interp.Event) (interp.Value, error) {
 	if err := x.asText(v, next, ev, res); err != nil {
 		return next, fail("as text: %v", err)
 	}
+	if err := x.inPhases(v, next, ev, res); err != nil {
+		return next, fail("%v", err)
+	}
 	if err := x.asStream(v, ev); err != nil {
 		return next, fail("%v", err)
 	}

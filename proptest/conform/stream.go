@@ -14,7 +14,7 @@ import (
 // be what the other methods of the runner give frame by frame. Each message is tried in each
 // control state a few times.
 func (x *Pair) asStream(v interp.Value, ev interp.Event) error {
-	if ev.Event.Kind != model.EventMessage {
+	if _, can := x.runner.(fsm.Streamer); !can || ev.Event.Kind != model.EventMessage {
 		return nil
 	}
 	frame, problem := interp.AppendFrame(x.Protocol, x.Strings, nil, ev.Event.Message, ev.Args)
@@ -33,6 +33,34 @@ func (x *Pair) asStream(v interp.Value, ev interp.Event) error {
 			if err := x.sameStream(v, fsm.Peer(ev.Sender), in, limit); err != nil {
 				return fmt.Errorf("stream % x of peer %d, at most %d bytes out: %w", in, ev.Sender, limit, err)
 			}
+		}
+	}
+	return nil
+}
+
+// inPhases gives a message once more, as a frame in each of its phases, where streams have phases.
+func (x *Pair) inPhases(v, next interp.Value, ev interp.Event, res fsm.Result) error {
+	r, phased := x.runner.(fsm.Phased)
+	if !phased || !x.Protocol.Phased() || ev.Event.Kind != model.EventMessage {
+		return nil
+	}
+	m := x.Protocol.Messages[ev.Event.Message.Index]
+	frame, problem := interp.AppendFrame(x.Protocol, x.Strings, nil, m, ev.Args)
+	for phase := range x.Protocol.PhaseCount() {
+		if problem.Problem != 0 || !m.In(phase) {
+			continue
+		}
+		x.x.setMachine(x.Role, x.machine, v)
+		behind, got, err := r.FrameIn(fsm.Peer(ev.Sender), uint8(phase), frame)
+		if err != nil || got != res || int(behind) != m.After(phase) {
+			return fmt.Errorf("% x in the phase %s: %v, %v, and then the phase %d; not %v, %d", frame,
+				x.Protocol.Wire.Phases[phase], got, err, behind, res, m.After(phase))
+		}
+		x.x.getMachine(x.Role, x.machine, x.slots)
+		if !interp.Value(x.slots).Equal(next) {
+			return fmt.Errorf("% x in the phase %s: next is %s, the interpreter says %s", frame,
+				x.Protocol.Wire.Phases[phase], interp.AppendMachine(nil, x.Strings, x.Role, x.slots),
+				interp.AppendMachine(nil, x.Strings, x.Role, next))
 		}
 	}
 	return nil

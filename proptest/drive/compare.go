@@ -24,7 +24,7 @@ func (r *play) compare() error {
 	for k, q := range r.queues {
 		var got, want []string
 		for _, x := range q {
-			got = append(got, r.text(r.World.Rules.Channels[k].From, x))
+			got = append(got, r.text(r.World.Rules.Channels[k].To, x))
 		}
 		for _, x := range r.c.Queues[k] {
 			if x.News != world.NoNews {
@@ -86,7 +86,7 @@ func (r *play) compareSeat(i int) error {
 	for _, d := range saved.Deferred {
 		for j := range r.seats {
 			if j != i && r.peer(i, j) == d.Peer {
-				got = append(got, fmt.Sprintf("%d: %s", j, r.text(j, item{frame: d.Frame})))
+				got = append(got, fmt.Sprintf("%d: %s", j, r.text(i, item{frame: d.Frame, phase: int(d.Phase)})))
 			}
 		}
 	}

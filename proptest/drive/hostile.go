@@ -4,6 +4,7 @@ import (
 	"errors"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -54,7 +55,7 @@ func forgeriesOf(p *model.Protocol, c *model.Check) (forgeries, error) {
 // hostileOps lists what hostile instances can do to i now.
 func (r *play) hostileOps(i, sub int) (moves []stage.Move) {
 	for j := range r.seats {
-		e, list := r.seats[i].ends[j], r.forged[[2]int{i, j}]
+		e, list := r.seats[i].ends[j], r.forgeable(i, j)
 		if !r.hostile(j) || e == nil || len(list) == 0 {
 			continue
 		}
@@ -67,7 +68,7 @@ func (r *play) hostileOps(i, sub int) (moves []stage.Move) {
 			moves = append(moves, hangup)
 		}
 		garbage := stage.Move{Kind: world.MoveMalformed, Who: i, Peer: j}
-		if sub%4 == 1 && (r.keep || r.possible(garbage)) && len(r.garbage(sub)) > 0 {
+		if sub%4 == 1 && (r.keep || r.possible(garbage)) && len(r.garbage(e.told, sub)) > 0 {
 			moves = append(moves, garbage)
 		}
 	}
@@ -99,10 +100,16 @@ func (r *play) attacked(mv stage.Move) error {
 			return err
 		}
 		e = r.end(mv.Who, mv.Peer, over(mv.Message))
+		if e != nil {
+			e.told.read(frame)
+		}
 		physical = func() error { return send(frame) }
 	case world.MoveMalformed:
 		r.faults["malformed frames"]++
-		list := r.garbage(len(r.log))
+		var list [][]byte
+		if e != nil {
+			list = r.garbage(e.told, len(r.log))
+		}
 		if len(list) == 0 {
 			return errLeft
 		}
@@ -143,9 +150,26 @@ func (r *play) attacked(mv stage.Move) error {
 	return err
 }
 
+// forgeable lists what a hostile instance j can send to i now: what is in the phase of its stream, and is that message
+// for the role of i.
+func (r *play) forgeable(i, j int) (list []string) {
+	all, e := r.forged[[2]int{i, j}], r.seats[i].ends[j]
+	if e == nil || !r.protocol.Phased() && !r.protocol.Directed() {
+		return all
+	}
+	for _, text := range all {
+		name, _, _ := strings.Cut(text, "{")
+		at := slices.IndexFunc(r.protocol.Messages, func(m *model.Message) bool { return m.Name == name })
+		if m := r.protocol.Messages[max(at, 0)]; at >= 0 && m.In(e.told.phase) && m.Reaches(e.told.to, r.protocol) {
+			list = append(list, text)
+		}
+	}
+	return list
+}
+
 // half is the beginning of a frame, after which a stream may end.
 func (r *play) half(i, j int) []byte {
-	list := r.forged[[2]int{i, j}]
+	list := r.forgeable(i, j)
 	if !r.stream || len(list) == 0 || len(r.log)%2 == 0 {
 		return nil
 	}
@@ -162,7 +186,11 @@ func (r *play) half(i, j int) []byte {
 
 // garbage lists bytes that are no frame. A stream has ended with them, or cannot go on: what could be
 // the beginning of a frame is not among them.
-func (r *play) garbage(seed int) (list [][]byte) {
+func (r *play) garbage(told *reading, seed int) (list [][]byte) {
+	view := r.protocol.In(told.phase)
+	if r.protocol.Raw(told.phase, told.to) {
+		return nil // what comes there is somebody else's
+	}
 	rnd := rand.New(rand.NewPCG(uint64(seed), 4))
 	for n := range 24 {
 		b := make([]byte, 1+rnd.IntN(1+n%int(r.protocol.Wire.Max)))
@@ -174,7 +202,7 @@ func (r *play) garbage(seed int) (list [][]byte) {
 		}
 		whole := b
 		if r.stream {
-			size, err := interp.FrameSize(r.protocol, b)
+			size, err := interp.FrameSizeTo(view, b, told.to)
 			switch {
 			case err.Problem != 0 && !r.keep: // no boundary of a frame is known any more
 				list = append(list, b)
@@ -184,7 +212,7 @@ func (r *play) garbage(seed int) (list [][]byte) {
 			}
 			whole = b[:size]
 		}
-		if _, _, err := interp.DecodeFrame(r.protocol, r.Strings, whole); err.Problem != 0 {
+		if _, _, err := interp.DecodeFrameTo(view, r.Strings, whole, told.to); err.Problem != 0 {
 			list = append(list, b)
 		}
 	}

@@ -40,6 +40,7 @@ type setting struct {
 // item is a frame or news under way between two drivers.
 type item struct {
 	frame  []byte
+	phase  int // of its stream, in which the frame stands
 	news   world.News
 	number uint8 // of a question or an answer; 1 of the reset of an open link
 	heard  uint8 // of a question: how many resets of open links had been heard
@@ -49,8 +50,9 @@ type item struct {
 type end struct {
 	*mem.Link
 	mu     sync.Mutex
-	frames [][]byte
-	closed bool // the driver has closed its own end
+	frames []sent
+	closed bool     // the driver has closed its own end
+	told   *reading // what a hostile instance has told the driver
 }
 
 // seat holds what belongs to one instance: a driver and the ends of its links.
@@ -263,6 +265,9 @@ func (r *play) place(i int) error {
 	if x, ok := inner.(fsm.Channeled); ok && r.protocol.Several() {
 		outer = channeled{w, x}
 	}
+	if x, ok := inner.(fsm.Phased); ok && r.protocol.Phased() {
+		outer = phased{w, x}
+	}
 	o := driver.Options[fsm.Runner]{OnError: func(_ fsm.Runner, e *driver.Error) { s.failed(e) },
 		KeepRefused: r.keep, KeepMalformed: r.keep}
 	if r.record {
@@ -302,18 +307,16 @@ func (r *play) attach(i, j int) error {
 // attachOn gives instance i a link to j for one channel.
 func (r *play) attachOn(i, j, class int, give func(transport.Link) error) (*end, error) {
 	mine, theirs := mem.Pair(mem.Config{Stream: r.stream, Linger: time.Millisecond})
-	e := &end{Link: theirs}
+	e := &end{Link: theirs, told: r.reading(i)}
 	s := r.seats[i]
 	limits := s.cut
 	if r.hostile(j) {
 		limits = newCut() // nobody looks at what goes there
 	}
+	written := r.reading(j)
 	f := &tearing{Link: mine, cut: limits, to: j, over: class, size: func(b []byte) (int, error) {
-		n, err := interp.FrameSize(r.protocol, b)
-		if err.Problem != 0 {
-			return 0, err
-		}
-		return n, nil
+		n, _, err := written.next(b)
+		return n, err
 	}, away: func() bool {
 		s.mu.Lock() // the driver asks
 		defer s.mu.Unlock()
@@ -325,7 +328,7 @@ func (r *play) attachOn(i, j, class int, give func(transport.Link) error) (*end,
 	if err := give(f); err != nil {
 		return nil, err
 	}
-	go e.collect(r.protocol)
+	go e.collect(r.reading(j))
 	return e, nil
 }
 
@@ -342,9 +345,9 @@ func (r *play) end(i, j, class int) *end {
 }
 
 // collect receives what a driver sends.
-func (e *end) collect(p *model.Protocol) {
+func (e *end) collect(in *reading) {
 	var rest []byte
-	buf := make([]byte, p.Wire.Max+1)
+	buf := make([]byte, in.p.Wire.Max+1)
 	for {
 		got, err := e.Receive(buf)
 		e.mu.Lock()
@@ -355,15 +358,15 @@ func (e *end) collect(p *model.Protocol) {
 		}
 		rest = append(rest, buf[:got.N]...)
 		for e.Properties().Stream {
-			n, err := interp.FrameSize(p, rest)
-			if err.Problem != 0 || n == 0 || n > len(rest) {
+			n, phase, err := in.next(rest)
+			if err != nil || n == 0 || n > len(rest) {
 				break
 			}
-			e.frames = append(e.frames, slices.Clone(rest[:n]))
+			e.frames = append(e.frames, sent{slices.Clone(rest[:n]), phase})
 			rest = rest[n:]
 		}
 		if !e.Properties().Stream {
-			e.frames, rest = append(e.frames, slices.Clone(rest)), rest[:0]
+			e.frames, rest = append(e.frames, sent{slices.Clone(rest), in.read(rest)}), rest[:0]
 		}
 		e.mu.Unlock()
 	}
@@ -415,7 +418,7 @@ func (r *play) sent(i, j, class int, e *end) (closed bool) {
 			}
 			continue
 		}
-		r.queues[k] = append(r.queues[k], item{frame: f})
+		r.queues[k] = append(r.queues[k], item{frame: f.bytes, phase: f.phase})
 	}
 	return closed
 }
@@ -595,12 +598,12 @@ func (r *setting) untold(i, j int) bool {
 	return l == nil || l.Untold[map[bool]int{true: 0, false: 1}[l.A == i]]
 }
 
-// text describes an item.
-func (r *play) text(from int, x item) string {
+// text describes an item that instance to receives.
+func (r *play) text(to int, x item) string {
 	if x.news != world.NoNews {
 		return x.news.String()
 	}
-	m, slots, err := interp.DecodeFrame(r.protocol, r.Strings, x.frame)
+	m, slots, err := interp.DecodeFrameTo(r.protocol.In(x.phase), r.Strings, x.frame, r.Check.Instances[to].Role.Name)
 	if err.Problem != 0 {
 		return fmt.Sprintf("% x: %v", x.frame, err)
 	}

@@ -632,7 +632,7 @@ func (r *play) deliver(k, at int, kind world.MoveKind) error {
 	ch, x := &r.World.Rules.Channels[k], r.queues[k][at]
 	s, from := r.seats[ch.To], ch.From
 	heard := false
-	t, err := r.act(fmt.Sprintf("%v %d>%d %s", kind, from, ch.To, r.text(from, x)), func() error {
+	t, err := r.act(fmt.Sprintf("%v %d>%d %s", kind, from, ch.To, r.text(ch.To, x)), func() error {
 		if kind == world.MoveDeliver {
 			r.take(k, at)
 		}

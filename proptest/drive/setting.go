@@ -82,16 +82,17 @@ func (s *Check) setting() (*setting, error) {
 // fault draws faults in addition to those of the check's channel.
 func (s *setting) fault(r *rand.Rand) {
 	rules := s.World.Rules
-	if r.IntN(3) == 0 {
+	once := s.once()
+	if r.IntN(3) == 0 && !once {
 		rules.Faults.Break, rules.Faults.Return = 1, r.IntN(2)
 	}
-	if r.IntN(4) == 0 && rules.Instances <= 8 {
+	if r.IntN(4) == 0 && rules.Instances <= 8 && !once {
 		rules.Faults.Partition, rules.Faults.Return = 1, -1
 	}
-	if r.IntN(3) == 0 {
+	if r.IntN(3) == 0 && !once {
 		rules.Faults.Crash, rules.Faults.Torn = slices.Repeat([]int{1}, rules.Instances), r.IntN(3) > 0
 	}
-	if r.IntN(3) == 0 {
+	if r.IntN(3) == 0 && !once {
 		s.coming(r)
 	}
 	if wire := s.protocol.Wire; rules.Channels[0].Order == world.Fifo {
@@ -104,6 +105,14 @@ func (s *setting) fault(r *rand.Rand) {
 	if s.Check.HasHostile() && linkless(s.Check) && r.IntN(2) == 0 {
 		s.keeping()
 	}
+}
+
+// once reports whether links must not come up a second time: a stream begins in its first phase then, and a role that
+// has nothing to do with links goes on in another one.
+func (s *setting) once() bool {
+	return s.protocol.Phased() && slices.ContainsFunc(s.Check.Instances, func(i *model.Instance) bool {
+		return !i.IsHostile() && !i.Role.Linked()
+	})
 }
 
 // sound counts the channels from one instance to another that keep order and lose and copy nothing.

@@ -104,6 +104,13 @@ func (l *tearing) Send(peer int, frames []byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.armed {
+		for at := 0; at < len(frames) && l.Properties().Stream; {
+			n, err := l.size(frames[at:])
+			if err != nil || n <= 0 {
+				return fmt.Errorf("%d bytes that begin with no frame: %w", len(frames)-at, err)
+			}
+			at += n
+		}
 		return l.Link.Send(peer, frames)
 	}
 	if l.away() {
