@@ -99,7 +99,7 @@ var Targets = []Target{
 		Adapt[slotserver.Client, slotserver.ClientEvent], slotserver.DecodeMessage,
 		slotserver.AppendMessage, slotserver.FrameSize},
 	{"specs/slotserver/spec.yaml", "other", slotserver.NewOtherRunner,
-		Adapt[slotserver.Other, slotserver.OtherEvent], slotserver.DecodeMessage,
+		Adapt[slotserver.Other2, slotserver.OtherEvent], slotserver.DecodeMessage,
 		slotserver.AppendMessage, slotserver.FrameSize},
 	{"specs/connection/spec.yaml", "client", connection.NewClientRunner,
 		Adapt[connection.Client, connection.ClientEvent], connection.DecodeMessage, connection.AppendMessage,
