@@ -144,3 +144,25 @@ func TestAutoDetail(t *testing.T) {
 		t.Error("effects were asked for and are not shown")
 	}
 }
+
+// TestMermaidTakesTexts: in a state diagram Mermaid shows entities as they are written, takes descriptions of no state
+// with states inside, and stumbles over a colon at the end, a semicolon and what looks like a tag. All this was seen in
+// Mermaid 11.
+func TestMermaidTakesTexts(t *testing.T) {
+	for text, want := range map[string]string{
+		"send A{n: 1}": "send A{n: 1}", "[a < 3 && b <= c]": "[a < 3 && b <= c]", "for each k:": "for each k:\u200b",
+		"a; b": "a\u037e b", "a <b> c": "a <\u200bb> c", "a::b": "a:\u200b:b", "100 %%": "100 %\u200b%",
+	} {
+		if got := stateText(text); got != want {
+			t.Errorf("%q is written %q, want %q", text, got, want)
+		}
+	}
+	if got := stateName(`a "b"`); strings.Contains(got, `"`) {
+		t.Error(got)
+	}
+	drawn := Mermaid(framed(t), Options{})
+	if strings.Contains(drawn, "    c0 : ") || !strings.Contains(drawn, "    note right of c0\n") ||
+		strings.Contains(drawn, "#") {
+		t.Error(drawn)
+	}
+}
