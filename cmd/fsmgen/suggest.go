@@ -12,6 +12,7 @@ import (
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/suggest"
 )
 
@@ -56,6 +57,9 @@ func suggestCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	onlyFlag(f, &o.o.Only, "only the check of this `name` is to pass")
+	f.StringSliceVar(&o.o.IgnoreExpect, "ignore-expect", nil, "have this `claim` hold though checks expect it to be "+
+		"violated (may be repeated); without a name all of them")
+	f.Lookup("ignore-expect").NoOptDefVal = check.AllClaims
 	f.IntVar(&o.o.MaxEdits, "max-edits", 2, "search sets of at most this `number` of edits (1 or 2)")
 	f.IntVar(&o.o.Most, "most", 10, "stop at this `number` of suggestions of two edits; all single edits are searched")
 	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0,

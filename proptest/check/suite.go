@@ -19,6 +19,8 @@ type Config struct {
 	Only Only
 	// Compile is for the compiler; its Check is ignored.
 	Compile compile.Options
+	// IgnoreExpect are claims that checks shall not expect to be violated, though they say so; [AllClaims]: none.
+	IgnoreExpect []string
 	// Assumptions asks which assumptions about the channel each verdict needs.
 	Assumptions bool
 	// Command is the command line, for the reports.
@@ -49,6 +51,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 	if base == nil {
 		return nil, list, nil
 	}
+	cfg.unexpecting(base)
 	some := list.HasErrors() // some check does not fit the constants
 	o.More = nil             // it has been asked
 	out := &SuiteReport{Warnings: len(list) - len(list.Errors()), Spec: path, Protocol: base.Name, Passes: true,
@@ -68,6 +71,7 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 		if p == nil {
 			return nil, found, nil
 		}
+		cfg.unexpecting(p)
 		r, err := one(ctx, p, c.Name, base, cfg)
 		if err != nil {
 			failed = append(failed, fmt.Errorf("check %s: %w", c.Name, err))
@@ -88,6 +92,20 @@ func Suite(ctx context.Context, path string, cfg Config) (*SuiteReport, diag.Lis
 	}
 	out.Verdict = out.Worst()
 	return out, nil, errors.Join(failed...)
+}
+
+// AllClaims stands for all claims in Config.IgnoreExpect.
+const AllClaims = "all"
+
+func (cfg *Config) unexpecting(p *model.Protocol) { Unexpect(p, cfg.IgnoreExpect) }
+
+// Unexpect takes claims out of what the checks of a model expect to be violated.
+func Unexpect(p *model.Protocol, claims []string) {
+	for _, c := range p.Checks {
+		c.Expect = slices.DeleteFunc(slices.Clone(c.Expect), func(e model.Expectation) bool {
+			return slices.Contains(claims, AllClaims) || slices.Contains(claims, e.Name)
+		})
+	}
 }
 
 func one(ctx context.Context, p *model.Protocol, name string, base *model.Protocol, cfg Config) (*Report, error) {

@@ -144,7 +144,8 @@ func (g *guide) edits() []edit {
 		return cmp.Or(cmp.Compare(a.cost(), b.cost()), cmp.Compare(a.role, b.role),
 			cmp.Compare(a.state, b.state), cmp.Compare(a.event, b.event),
 			cmp.Compare(a.kind, b.kind), cmp.Compare(a.branch, b.branch), cmp.Compare(a.to, b.to),
-			cmp.Compare(a.send, b.send), cmp.Compare(a.stmt, b.stmt))
+			cmp.Compare(a.send, b.send), cmp.Compare(a.stmt, b.stmt),
+			cmp.Compare(a.with, b.with), cmp.Compare(a.set, b.set))
 	})
 	return out
 }
@@ -179,10 +180,22 @@ func (g *guide) additions(s spot) []edit {
 	case model.EventLost:
 		out = append(out, with(addIgnore, none, none))
 	}
-	for _, send := range append([]int{none}, g.plain()...) {
+	for _, send := range append([]sending{{to: none}}, g.sendings(m, ev)...) {
 		for to := none; to < len(m.States); to++ {
-			if to != s.state && (to != none || send != none) {
-				out = append(out, with(addHandler, to, send))
+			if to == s.state {
+				continue
+			}
+			e := with(addHandler, to, send.to)
+			if e.with = send.with; to != none || send.to != none {
+				out = append(out, e)
+			}
+			if send.to != none && send.with == "" {
+				continue // what is set and sent with it is looked for where it is sent with a field, too
+			}
+			for _, set := range assignments(m, ev) {
+				if e.set = set; ev.Kind == model.EventMessage {
+					out = append(out, e)
+				}
 			}
 		}
 	}
@@ -225,15 +238,39 @@ func body(h *model.Handler) string {
 	return text
 }
 
-// plain lists the messages without fields.
-func (g *guide) plain() []int {
-	var out []int
+// sending is a message that an edit may send, by its place, and what its fields are.
+type sending struct {
+	to   int
+	with string
+}
+
+// sendings lists the messages that a role may send upon an event, with what is in scope there in their fields. One
+// with fields has to be sent by the role already, as it is.
+func (g *guide) sendings(role *model.Machine, ev *model.Event) []sending {
+	var out []sending
 	for i, m := range g.p.Messages {
 		if len(m.Fields) == 0 {
-			out = append(out, i)
+			out = append(out, sending{to: i})
+			continue
+		}
+		if !sends(role, m) {
+			continue
+		}
+		for _, with := range fillings(role, ev, m) {
+			out = append(out, sending{i, with})
 		}
 	}
 	return out
+}
+
+// sends reports whether some branch of a role sends a message.
+func sends(role *model.Machine, m *model.Message) bool {
+	return slices.ContainsFunc(role.Transitions, func(t *model.Transition) bool {
+		return slices.ContainsFunc(t.Body, func(s model.Stmt) bool {
+			send, ok := s.(*model.Send)
+			return ok && send.Message == m
+		})
+	})
 }
 
 // changes lists what can be changed about a handler.
@@ -252,19 +289,48 @@ func (g *guide) changes(s spot, h *model.Handler) []edit {
 				out = append(out, e)
 			}
 		}
-		for _, send := range g.plain() {
+		for _, send := range g.sendings(m, t.Event) {
 			e := base
-			e.kind, e.send = addSend, send
+			e.kind, e.send, e.with = addSend, send.to, send.with
 			out = append(out, e)
 		}
-		for i := range t.Body {
+		for i, stmt := range t.Body {
 			e := base
 			e.kind, e.stmt = dropStmt, i
 			out = append(out, e)
+			set, ok := stmt.(*model.Set)
+			if !ok || len(set.Select) > 0 {
+				continue
+			}
+			for _, name := range sources(m, t.Event, set.Var.Type) {
+				if name != model.ExprString(set.Value) && name != set.Var.Name {
+					e.kind, e.with = setValue, name
+					out = append(out, e)
+				}
+			}
+		}
+		for _, set := range assignments(m, t.Event) {
+			if e := base; !setsVar(t, set) {
+				e.kind, e.set = addSet, set
+				out = append(out, e)
+			}
 		}
 		e := base
 		e.kind = dropBranch
 		out = append(out, e)
 	}
+	for _, text := range comparisons(h) {
+		out = append(out, edit{kind: flip, role: s.role, state: s.state, event: s.event, to: none, send: none,
+			with: text})
+	}
 	return out
+}
+
+// setsVar reports whether a branch assigns to the variable of an assignment already.
+func setsVar(t *model.Transition, set string) bool {
+	name, _, _ := strings.Cut(set, "=")
+	return slices.ContainsFunc(t.Body, func(s model.Stmt) bool {
+		own, ok := s.(*model.Set)
+		return ok && own.Var.Name == name
+	})
 }

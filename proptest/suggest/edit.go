@@ -3,6 +3,7 @@ package suggest
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -21,6 +22,9 @@ const (
 	dropStmt
 	dropBranch
 	holdMore // the role may hold more deferred messages; state and event mean nothing
+	setValue // an assignment gives another value
+	addSet
+	flip // the guards of the handler compare the other way
 )
 
 // edit is one small change. It names things by their indices, which are the same in the models for all
@@ -31,7 +35,10 @@ type edit struct {
 	branch             int // of the handler
 	to                 int // state to go to, or whose handler is copied; none: no goto; the bound of holdMore
 	send               int // message, or none
-	stmt               int // statement that is dropped
+	stmt               int // statement that is dropped, or whose value is another
+	// with is what the fields of the message that is sent are, or the other value of an assignment, or the comparison
+	// that is turned; set is an assignment that is added.
+	with, set string
 }
 
 // none stands for no state and no message.
@@ -54,11 +61,21 @@ func (e edit) cost() int {
 		c = 4
 	case addDefer, addSend, dropStmt:
 		c = 5 // deferring mends much that is better mended otherwise
+	case setValue, flip:
+		c = 4
+	case addSet:
+		c = 5
 	case dropBranch:
 		c = 6
 	}
+	if e.set != "" && e.kind == addHandler {
+		c++
+	}
 	return c
 }
+
+// precise reports whether the edit changes single words of a handler, so that others of the kind can change others.
+func (e edit) precise() bool { return e.kind == setValue || e.kind == flip }
 
 // adds reports whether the edit is for an event that the state does not mention.
 func (e edit) adds() bool { return e.kind <= addLike }
@@ -85,9 +102,29 @@ func (e edit) apply(p *model.Protocol) (undo func()) {
 			t.To = m.States[e.to]
 		}
 	case addSend:
-		t.Body = append(slices.Clone(t.Body), e.message(p, t.Event))
+		t.Body = append(slices.Clone(t.Body), e.message(p, m, t))
+	case addSet:
+		t.Body = append(slices.Clone(t.Body), assign(m, t, e.set))
+	case setValue:
+		k := written(t.Body, e.stmt)
+		set := *t.Body[k].(*model.Set)
+		set.Value = read(m, t, e.with, set.Var.Type)
+		t.Body = slices.Clone(t.Body)
+		t.Body[k] = &set
+	case flip:
+		var guards []model.Expr
+		for _, b := range h.Branches {
+			guards = append(guards, b.When)
+			b.When = flipped(b.When, e.with)
+		}
+		return func() {
+			for i, b := range h.Branches {
+				b.When = guards[i]
+			}
+		}
 	case dropStmt:
-		t.Body = slices.Concat(t.Body[:e.stmt], t.Body[e.stmt+1:])
+		k := written(t.Body, e.stmt)
+		t.Body = slices.Concat(t.Body[:k], t.Body[k+1:])
 	case dropBranch:
 		if len(h.Branches) == 1 {
 			st.Handlers[e.event] = nil
@@ -98,6 +135,21 @@ func (e edit) apply(p *model.Protocol) (undo func()) {
 		return func() { h.Branches = all }
 	}
 	return func() { *t = old }
+}
+
+// written is the place in a body of the n-th statement that the author wrote. In the model of a check with monitors
+// there are others, which tell them what happens.
+func written(body []model.Stmt, n int) int {
+	for i, s := range body {
+		if r, ok := s.(*model.Run); ok && r.Part.Monitor {
+			continue
+		}
+		if n == 0 {
+			return i
+		}
+		n--
+	}
+	return len(body) - 1
 }
 
 // add gives the state a handler for an event that it does not mention.
@@ -124,8 +176,11 @@ func (e edit) add(p *model.Protocol, m *model.Machine, st *model.State) func() {
 			h.Mode = model.Defer
 		}
 		t.Mode = h.Mode
+		if e.kind == addHandler && e.set != "" {
+			t.Body = append(t.Body, assign(m, t, e.set))
+		}
 		if e.kind == addHandler && e.send != none {
-			t.Body = []model.Stmt{e.message(p, ev)}
+			t.Body = append(t.Body, e.message(p, m, t))
 		}
 		if e.kind == addHandler && e.to != none {
 			t.To = m.States[e.to]
@@ -141,11 +196,14 @@ func (e edit) add(p *model.Protocol, m *model.Machine, st *model.State) func() {
 }
 
 // message is the statement that sends the edit's message.
-func (e edit) message(p *model.Protocol, ev *model.Event) model.Stmt {
+func (e edit) message(p *model.Protocol, m *model.Machine, t *model.Transition) model.Stmt {
 	s := &model.Send{Message: p.Messages[e.send]}
+	for i, f := range s.Message.Fields {
+		s.Fields = append(s.Fields, read(m, t, strings.Split(e.with, ",")[i], f.Type))
+	}
 	if !two(p) {
 		s.Dest = model.ToBroadcast
-		if ev.Kind == model.EventMessage {
+		if t.Event.Kind == model.EventMessage {
 			s.Dest = model.ToSender
 		}
 	}
@@ -155,6 +213,19 @@ func (e edit) message(p *model.Protocol, ev *model.Event) model.Stmt {
 // two reports whether every check has two instances, so that there is only one peer to send to.
 func two(p *model.Protocol) bool {
 	return !slices.ContainsFunc(p.Checks, func(c *model.Check) bool { return len(c.Instances) != 2 })
+}
+
+// sent is the message that the edit sends, in words.
+func (e edit) sent(p *model.Protocol) string {
+	m := p.Messages[e.send]
+	var list []string
+	for i, f := range m.Fields {
+		list = append(list, f.Name+": "+strings.Split(e.with, ",")[i])
+	}
+	if list == nil {
+		return m.Name
+	}
+	return m.Name + "{" + strings.Join(list, ", ") + "}"
 }
 
 // words says what the edit does, in terms of the specification.
@@ -185,13 +256,25 @@ func (e edit) words(p *model.Protocol) string {
 		return where + ": " + ev.Name + " as in state " + m.States[e.to].Name
 	case addHandler:
 		if e.send != none {
-			target = "send " + p.Messages[e.send].Name + ", " + target
+			target = "send " + e.sent(p) + ", " + target
+		}
+		if e.set != "" {
+			target = "set " + strings.Replace(e.set, "=", " to ", 1) + ", " + target
 		}
 		return where + ": on " + ev.Name + " " + target
 	case setTarget:
 		return where + ": after " + ev.Name + " " + target
 	case addSend:
-		return where + ": on " + ev.Name + " also send " + p.Messages[e.send].Name
+		return where + ": on " + ev.Name + " also send " + e.sent(p)
+	case addSet:
+		return where + ": on " + ev.Name + " also set " + strings.Replace(e.set, "=", " to ", 1)
+	case setValue:
+		set := st.Handlers[e.event].Branches[e.branch].Body[e.stmt].(*model.Set)
+		return fmt.Sprintf("%s: on %s set %s to %s instead of %s", where, ev.Name, set.Var.Name, e.with,
+			model.ExprString(set.Value))
+	case flip:
+		return strings.TrimSuffix(where, ", branch 1") + ": on " + ev.Name + " ask " + contrary(e.with) +
+			" instead of " + e.with
 	case dropStmt:
 		return where + ": on " + ev.Name + " do not " +
 			model.StmtString(st.Handlers[e.event].Branches[e.branch].Body[e.stmt])

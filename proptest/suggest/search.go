@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"math"
 	"slices"
 	"time"
 
@@ -29,6 +30,9 @@ type Options struct {
 	MaxConfigurations int
 	// Workers is the number of goroutines of each search; 0: one for each core.
 	Workers int
+	// IgnoreExpect are claims that are to hold though checks expect them to be violated; [check.AllClaims]: all of
+	// these. What else is expected to be violated may then be, or hold.
+	IgnoreExpect []string
 	// FS is where files are read from; nil means the operating system's.
 	FS fs.FS
 }
@@ -63,6 +67,9 @@ type Suggestion struct {
 	// doubt orders suggestions before anything else, and then the number of notes: those with more
 	// come later.
 	doubt int
+	// Keeps is the share of the runs of the specification that stay possible, of those that were followed.
+	Keeps float64 `json:"keeps"`
+	edits []edit
 	// Diff is for those who print the changes.
 	Diff string `json:"diff,omitempty"`
 }
@@ -99,9 +106,12 @@ type searcher struct {
 	path   string
 	base   *model.Protocol
 	models []*model.Protocol // one for each check
+	twins  []*model.Protocol // the same, to be compared with models
 	files  *texts
 	r      *Report
 	memo   map[[2]edit]bool // failed, in both orders
+	enough map[edit]bool    // pass alone: what has them besides others is left out
+	most   uint64           // configurations that a candidate may need, by what the specification needs; 0: not known
 	idle   map[string]bool  // what never fires or is never reached as it is
 	spoils []Suggestion     // every check passes with them, but something never fires any more
 }
@@ -112,7 +122,7 @@ func Search(ctx context.Context, path string, o Options) (*Report, error) {
 	began := time.Now()
 	o.MaxEdits, o.Most = cmp.Or(o.MaxEdits, 2), cmp.Or(o.Most, 10)
 	o.MaxConfigurations = cmp.Or(o.MaxConfigurations, 300_000)
-	s := &searcher{ctx: ctx, o: o, path: path, memo: map[[2]edit]bool{},
+	s := &searcher{ctx: ctx, o: o, path: path, memo: map[[2]edit]bool{}, enough: map[edit]bool{},
 		r: &Report{Spec: path, Suggestions: []Suggestion{}}}
 	if err := s.compile(); err != nil {
 		return nil, err
@@ -137,6 +147,9 @@ func (s *searcher) compile() error {
 			return &diag.Rejected{List: list}
 		}
 		s.models = append(s.models, p)
+		q, _ := compile.Load(s.path, compile.Options{FS: s.o.FS, Check: c.Name})
+		s.twins = append(s.twins, q)
+		check.Unexpect(p, s.o.IgnoreExpect)
 	}
 	for _, name := range s.o.Only {
 		if !slices.ContainsFunc(s.base.Checks, func(c *model.Check) bool { return c.Name == name }) {
@@ -155,6 +168,9 @@ func (s *searcher) search() error {
 	r, err := s.suite(nil)
 	if err != nil {
 		return err
+	}
+	for _, c := range r.Checks {
+		s.most = max(s.most, 4*c.Configurations+20_000)
 	}
 	if s.r.Passes = r.Passes && r.Complete; s.r.Passes {
 		return nil
@@ -192,10 +208,45 @@ func (s *searcher) rank() {
 	n := max(0, min(len(s.spoils), s.o.Most-len(s.r.Suggestions)))
 	s.r.Suggestions = append(s.r.Suggestions, s.spoils[:n]...)
 	s.r.Rejected += len(s.spoils) - n
+	for i := range s.r.Suggestions {
+		s.keeps(&s.r.Suggestions[i])
+	}
 	slices.SortStableFunc(s.r.Suggestions, func(a, b Suggestion) int {
 		return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(len(a.Notes), len(b.Notes)),
-			cmp.Compare(a.Size, b.Size), cmp.Compare(a.Cost, b.Cost))
+			cmp.Compare(a.Size, b.Size), -cmp.Compare(roughly(a.Keeps), roughly(b.Keeps)),
+			cmp.Compare(a.Cost, b.Cost), -cmp.Compare(a.Keeps, b.Keeps))
 	})
+}
+
+// percent is a share in whole percent.
+func percent(share float64) int { return int(math.Round(100 * share)) }
+
+// roughly is a share in steps of five percent: what differs by less is told apart by how simple it is.
+func roughly(share float64) int { return int(math.Round(20 * share)) }
+
+// keeps finds out how much behaviour a suggestion keeps: the mean over the checks.
+func (s *searcher) keeps(x *Suggestion) {
+	sum, n := 0.0, 0
+	for k, p := range s.models {
+		before, err := check.New(p, p.Checks[0])
+		if err != nil {
+			continue
+		}
+		q := s.twins[k]
+		var undo []func()
+		for _, e := range x.edits {
+			undo = append(undo, e.apply(q))
+		}
+		if after, err := check.New(q, q.Checks[0]); err == nil {
+			sum, n = sum+kept(before, after), n+1
+		}
+		for _, f := range slices.Backward(undo) {
+			f()
+		}
+	}
+	if x.Keeps = 1; n > 0 {
+		x.Keeps = sum / float64(n)
+	}
 }
 
 // stopped notes that the time is up.
@@ -227,6 +278,7 @@ func (s *searcher) singles(list []edit) ([]edit, bool, error) {
 		}
 		if ok {
 			held[e.role] = held[e.role] || e.kind == holdMore
+			s.enough[e] = true
 			s.accept(e)
 		} else {
 			failed = append(failed, e)
@@ -247,7 +299,8 @@ func (s *searcher) pairs(failed []edit) (bool, error) {
 			return false, err
 		}
 		for _, b := range more {
-			if a == b || s.memo[[2]edit{b, a}] || b.role == a.role && b.state == a.state && b.event == a.event {
+			same := b.role == a.role && b.state == a.state && b.event == a.event
+			if a == b || s.memo[[2]edit{b, a}] || same && !(a.precise() && b.precise()) || s.enough[b] {
 				continue
 			}
 			if s.stopped() {
@@ -307,7 +360,10 @@ func (s *searcher) passes(p *model.Protocol) (bool, error) {
 	}
 	if len(p.Checks[0].Expect) > 0 {
 		r, err := sys.Run(s.ctx, s.limits(), nil)
-		return err == nil && r.Passes, err
+		if err == nil && r.Ended != "" {
+			s.r.Undecided++
+		}
+		return err == nil && s.fine(r), err
 	}
 	o := s.limits()
 	o.Checks = sys.Checks
@@ -321,8 +377,22 @@ func (s *searcher) passes(p *model.Protocol) (bool, error) {
 	return res.Verdict == explore.Holds, nil
 }
 
+// fine reports whether a check passes; where expectations are ignored, what is still expected may hold as well.
+func (s *searcher) fine(r *check.Report) bool {
+	if len(s.o.IgnoreExpect) == 0 {
+		return r.Passes
+	}
+	return r.Ended == "" && !slices.ContainsFunc(r.Claims, func(c check.ClaimReport) bool {
+		return c.Result != check.Holds && !(c.Result == check.Violated && c.Expected)
+	})
+}
+
 func (s *searcher) limits() explore.Options {
-	return explore.Options{Workers: s.o.Workers, MaxConfigurations: uint64(s.o.MaxConfigurations)}
+	most := uint64(s.o.MaxConfigurations)
+	if s.most > 0 {
+		most = min(most, s.most)
+	}
+	return explore.Options{Workers: s.o.Workers, MaxConfigurations: most}
 }
 
 // learn runs all checks on the models as they are and notes what their counterexamples touch.
@@ -343,7 +413,7 @@ func (s *searcher) learn(g *guide) error {
 
 // accept writes edits into the text and has it checked as a whole.
 func (s *searcher) accept(edits ...edit) {
-	x := Suggestion{Size: len(edits)}
+	x := Suggestion{Size: len(edits), edits: edits}
 	for _, e := range edits {
 		x.Cost += e.cost()
 		x.Edits = append(x.Edits, Edit{Words: e.words(s.base), Where: s.where(e)})
@@ -385,7 +455,8 @@ func (s *searcher) where(e edit) string {
 // suite compiles the specification, with some files replaced, and runs all its checks. On the first
 // call it notes what is violated and what is not used.
 func (s *searcher) suite(changed map[string][]byte) (*check.SuiteReport, error) {
-	cfg := check.Config{Only: s.o.Only, Compile: compile.Options{FS: overlay{s.o.FS, changed}}, Explore: s.limits()}
+	cfg := check.Config{Only: s.o.Only, IgnoreExpect: s.o.IgnoreExpect,
+		Compile: compile.Options{FS: overlay{s.o.FS, changed}}, Explore: s.limits()}
 	r, list, err := check.Suite(s.ctx, s.path, cfg)
 	switch {
 	case err != nil:

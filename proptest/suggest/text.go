@@ -24,6 +24,7 @@ func (r *Report) Text(diff func(Change) string) string {
 				b.WriteString("   " + line + "\n")
 			}
 		}
+		fmt.Fprintf(&b, "   keeps %d %% of the runs that were followed\n", percent(s.Keeps))
 		for _, n := range s.Notes {
 			b.WriteString("   note: " + n + "\n")
 		}

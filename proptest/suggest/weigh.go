@@ -28,13 +28,18 @@ func (s *searcher) weigh(x *Suggestion, r *check.SuiteReport, edits []edit) (sou
 			x.doubt = leavesFinal
 		}
 	}
-	if !r.Complete || slices.ContainsFunc(r.Checks, func(c *check.Report) bool { return !c.Passes }) {
+	if !r.Complete || slices.ContainsFunc(r.Checks, func(c *check.Report) bool { return !s.fine(c) }) {
 		return false, false
 	}
 	if x.Passes = r.Passes; x.Passes {
 		return true, false
 	}
 	left := unused(r)
+	if len(s.o.IgnoreExpect) > 0 {
+		if x.Passes = len(left) == 0; x.Passes {
+			return true, false
+		}
+	}
 	for _, u := range left {
 		if s.idle[u.key] {
 			x.Notes = append(x.Notes, u.text+", as before")

@@ -64,6 +64,12 @@ type splice struct {
 func (f *texts) write(p *model.Protocol, edits []edit) (map[string][]byte, error) {
 	all := map[*ast.Source][]splice{}
 	for _, e := range edits {
+		if e.precise() {
+			if err := f.words(p, e, all); err != nil {
+				return nil, err
+			}
+			continue
+		}
 		src, s, err := f.splice(p, e)
 		if err != nil {
 			return nil, err
@@ -163,6 +169,60 @@ func (f *texts) splice(p *model.Protocol, e edit) (*ast.Source, splice, error) {
 	text, err := branch(h.Branches[e.branch], node)
 	undo()
 	return in.Src, splice{node.Start, node.End, text}, err
+}
+
+// words changes single words of a handler, where they stand.
+func (f *texts) words(p *model.Protocol, e edit, all map[*ast.Source][]splice) error {
+	h := p.Roles[e.role].States[e.state].Handlers[e.event]
+	var err error
+	put := func(was model.Expr, now func(text string) string) {
+		at := was.Pos()
+		k := slices.Index(f.names, at.File)
+		if k < 0 || at.Start.Line < 1 {
+			err = errors.New("it is written in another file")
+			return
+		}
+		src := f.roots[k].Src
+		i := src.Offset(at.Start.Line, 1) + at.Start.Col - 1
+		j := src.Offset(at.End.Line, 1) + at.End.Col - 1
+		if i >= j || j > len(src.Text) {
+			err = errors.New("its place is not known")
+			return
+		}
+		text := string(src.Text[i:j])
+		other := now(text)
+		if other == "" {
+			err = fmt.Errorf("%q is written in another way", text)
+			return
+		}
+		if s := (splice{i, j, other}); !slices.Contains(all[src], s) {
+			all[src] = append(all[src], s)
+		}
+	}
+	if e.kind == setValue {
+		was := h.Branches[e.branch].Body[e.stmt].(*model.Set).Value
+		put(was, func(text string) string {
+			if strings.Trim(text, `"'`) != model.ExprString(was) {
+				return ""
+			}
+			return e.with
+		})
+		return err
+	}
+	for _, t := range h.Branches {
+		eachComparison(t.When, func(b *model.Binary) {
+			if model.ExprString(b) != e.with {
+				return
+			}
+			put(b, func(text string) string {
+				if strings.Count(text, "==")+strings.Count(text, "!=") != 1 {
+					return ""
+				}
+				return strings.NewReplacer("==", "!=", "!=", "==").Replace(text)
+			})
+		})
+	}
+	return err
 }
 
 // bound writes how many deferred messages a role may hold: in place of the number that is there, or

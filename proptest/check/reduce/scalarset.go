@@ -379,6 +379,9 @@ func (u *uses) machine(code *core.Machine) {
 		}
 	}
 	for _, b := range code.Transitions {
+		if b == nil {
+			continue // who edits a model has taken it out of its handler
+		}
 		u.visit(b.When)
 		u.stmts(b.Body)
 		for i, l := range b.Model.Params {

@@ -1,0 +1,150 @@
+package suggest
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/fstest"
+	"time"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/race"
+)
+
+// TestCoded: the game records the received value as sent where it should be its own, and for names it compares the
+// other way as well. The first suggestion is what the sound specification says. That `answered` is violated stays
+// expected: with one state in the place of two it is not what the claim means.
+func TestCoded(t *testing.T) {
+	race.Skip(t)
+	const sent = "state open, branch 1: on UPDATE set sent to own instead of value"
+	for _, x := range []struct {
+		file string
+		want []string
+	}{
+		{"coded-ships", []string{sent}},
+		{"coded-names", []string{sent, "state open: on UPDATE ask value == sent instead of value != sent"}},
+	} {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Minute)
+		r, err := Search(ctx, "../../specs/update/"+x.file+".yaml", Options{Only: check.Only{"duel"},
+			IgnoreExpect: []string{"same-value"}})
+		cancel()
+		if err != nil || len(r.Suggestions) == 0 {
+			t.Fatalf("%s: %+v %v", x.file, r, err)
+		}
+		first := r.Suggestions[0]
+		var words []string
+		for _, e := range first.Edits {
+			words = append(words, e.Words)
+		}
+		if strings.Join(words, "; ") != strings.Join(x.want, "; ") || first.Keeps < 0.9 {
+			t.Errorf("%s: %v keeps %v", x.file, words, first.Keeps)
+		}
+		if text := string(first.Changes[0].New); !strings.Contains(text, "set: {sent: own}") {
+			t.Errorf("%s: %s", x.file, text)
+		}
+		for _, s := range r.Suggestions[1:] {
+			if s.Size < first.Size {
+				t.Errorf("%s: %v comes later", x.file, s.Edits)
+			}
+		}
+	}
+}
+
+// TestIgnoreExpect: what checks expect is nothing to repair, unless that is asked for.
+func TestIgnoreExpect(t *testing.T) {
+	const file = "../../specs/update/coded-ships.yaml"
+	r, err := Search(context.Background(), file, Options{Only: check.Only{"duel"}})
+	if err != nil || !r.Passes {
+		t.Errorf("%+v %v", r, err)
+	}
+	r, err = Search(context.Background(), file, Options{Only: check.Only{"duel"}, IgnoreExpect: []string{check.AllClaims},
+		MaxEdits: 1})
+	if err != nil || len(r.Violated) != 1 || !strings.Contains(r.Violated[0], "same-value, answered") {
+		t.Errorf("%+v %v", r, err)
+	}
+	for _, s := range r.Suggestions {
+		if strings.Contains(s.Edits[0].Words, "set sent to own") {
+			t.Error("answered is violated with it")
+		}
+	}
+}
+
+const adder = `protocol: adder
+types: {Number: 0..2}
+messages: {ASK: {fields: {n: Number}}, ANSWER: {fields: {n: Number, last: bool}}}
+roles:
+  client:
+    vars: {asked: Number}
+    commands: {ask: {fields: {n: Number}}}
+    initial: idle
+    states:
+      idle: {ask: {set: {asked: n}, send: "ASK{n}", goto: waiting}}
+      waiting: {ANSWER: [{when: n == asked && last, goto: done}, {goto: wrong}]}
+      done: {final: true}
+      wrong: {}
+  server:
+    vars: {seen: Number}
+    initial: up
+    states:
+      up:
+        ASK: {ANSWER}
+      down:
+        final: true
+        ASK: {send: "ANSWER{n, last: true}", goto: down}
+checks:
+  one:
+    instances: {c: client, s: server}
+    quiet: c.idle || c.done
+    claims: {right: {always: "!c.wrong"}, ends: {sometimes: c.done}}
+    expect: [unreachable-state, never-fires]
+`
+
+// TestFields: a message with fields is sent with what is in scope, and an event may be stored.
+func TestFields(t *testing.T) {
+	for _, x := range []struct{ old, want string }{
+		{"        ASK: {set: {seen: n}, goto: up}", `ASK: {set: {seen: n}, send: "ANSWER{n: n, last: true}", goto: up}`},
+		{"        doc: answers\n", `ASK: {send: "ANSWER{n: n, last: true}", goto: down}`},
+	} {
+		r := search(t, strings.Replace(adder, "        ASK: {ANSWER}", x.old, 1), Options{MaxEdits: 1})
+		found := false
+		for _, s := range r.Suggestions {
+			found = found || strings.Contains(strings.ReplaceAll(string(s.Changes[0].New), "ANSWER{n,", "ANSWER{n: n,"), x.want)
+		}
+		if !found {
+			t.Errorf("%s: %s", x.old, r.Text(func(c Change) string { return string(c.New) }))
+		}
+	}
+}
+
+// TestKept: all runs of a check stay possible without an edit; without a transition fewer, without the only one none.
+func TestKept(t *testing.T) {
+	text := confirm(t, false)
+	load := func() *check.System {
+		p, list := compile.Load("spec.yaml", compile.Options{Check: "pair",
+			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+		if p == nil {
+			t.Fatal(list)
+		}
+		s, err := check.New(p, p.Checks[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	whole := load()
+	if k := kept(whole, load()); k != 1 {
+		t.Errorf("the same keeps %v", k)
+	}
+	all := handlers(text)
+	last := 1.0
+	for _, h := range []handler{all[len(all)-1], all[0]} {
+		full := text
+		text = text[:h.from] + text[h.to:]
+		k := kept(whole, load())
+		if k >= last || k < 0 {
+			t.Errorf("without %s %s it keeps %v", h.state, h.event, k)
+		}
+		text, last = full, 1
+	}
+}
