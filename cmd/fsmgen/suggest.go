@@ -19,10 +19,14 @@ import (
 func init() { commands = append(commands, suggestCommand) }
 
 const suggestLong = `Suggest looks for small changes of a specification with which all its checks pass: a reception that is missing, another
-target, an effect more or less, a transition that should not be, more deferred messages that a role may hold. Only what the
-counterexamples touch is changed. Each suggestion is
+target, an effect more or less, another value in an assignment or a message, a comparison that is turned, a transition that should not be,
+more deferred messages that a role may hold. Only what the counterexamples touch is changed. Each suggestion is
 a difference of the text; the specification with it was compiled and checked as a whole. What is doubtful about one is noted beside it:
-that it leaves a final state, or that something never fires with it (as before, or only now); those come last.
+that it leaves a final state, or that something never fires with it (as before, or only now); those come last. The others are sorted by the
+number of edits, and then by how many runs of the specification stay possible with them.
+
+What a check expects to be violated is nothing to repair. With --ignore-expect=CLAIM that claim is to hold; what else is expected may then be
+violated, or hold.
 
 A suggestion satisfies what the checks say, no more: read it before you take it.
 

@@ -58,8 +58,8 @@ func TestIgnoreExpect(t *testing.T) {
 	if err != nil || !r.Passes {
 		t.Errorf("%+v %v", r, err)
 	}
-	r, err = Search(context.Background(), file, Options{Only: check.Only{"duel"}, IgnoreExpect: []string{check.AllClaims},
-		MaxEdits: 1})
+	r, err = Search(context.Background(), file, Options{Only: check.Only{"duel"}, MaxEdits: 1,
+		IgnoreExpect: []string{check.AllClaims}})
 	if err != nil || len(r.Violated) != 1 || !strings.Contains(r.Violated[0], "same-value, answered") {
 		t.Errorf("%+v %v", r, err)
 	}
@@ -109,7 +109,8 @@ func TestFields(t *testing.T) {
 		r := search(t, strings.Replace(adder, "        ASK: {ANSWER}", x.old, 1), Options{MaxEdits: 1})
 		found := false
 		for _, s := range r.Suggestions {
-			found = found || strings.Contains(strings.ReplaceAll(string(s.Changes[0].New), "ANSWER{n,", "ANSWER{n: n,"), x.want)
+			text := strings.ReplaceAll(string(s.Changes[0].New), "ANSWER{n,", "ANSWER{n: n,")
+			found = found || strings.Contains(text, x.want)
 		}
 		if !found {
 			t.Errorf("%s: %s", x.old, r.Text(func(c Change) string { return string(c.New) }))
