@@ -107,7 +107,7 @@ func (b *brain) evidence() (verdict, time.Duration) {
 	case device[other] && !device[own]:
 		return otherDied, 4 * weak
 	case b.battle.seen[other].lately(b.battle.seen[other].fired):
-		return ownDied, weak / 8
+		return ownDied, weak // a person takes as long to choose a ship, and some ships shoot by themselves
 	case b.battle.seen[own].lately(b.battle.seen[own].fired):
 		return otherDied, 4 * weak
 	}
