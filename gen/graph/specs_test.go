@@ -142,7 +142,7 @@ func TestChannelsNote(t *testing.T) {
 		dot, svg, mermaid := graph.DOT(p.Roles[0], o), graph.SVG(p.Roles[0], o), graph.Mermaid(p.Roles[0], o)
 		for _, text := range []string{dot, svg, mermaid} {
 			plain := strings.NewReplacer("#58;", ":", "</tspan><tspan", " ").Replace(text)
-			if got := strings.Contains(plain, "channels<") || strings.Contains(plain, "channels\n"); got != want {
+			if got := strings.Contains(plain, "channels<") || strings.Contains(plain, "— channels —\n"); got != want {
 				t.Errorf("%s: a note: %v\n%s", file, got, text)
 			}
 			if got := strings.Contains(plain, "places"); got != want {
