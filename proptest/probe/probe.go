@@ -267,7 +267,11 @@ func (pr *prober) session(ctx context.Context, before []act) (*session, error) {
 func (pr *prober) honest(ctx context.Context) error {
 	var before []act
 	fruitless := 0
-	for fruitless < mostFruitless && !pr.enough(ctx) {
+	most := mostFruitless
+	if pr.o.Passive {
+		most = mostPassive
+	}
+	for fruitless < most && !pr.enough(ctx) {
 		s, err := pr.session(ctx, before)
 		if err != nil {
 			return err
@@ -301,10 +305,11 @@ const mostMoves = 3000
 // mostBarren is after how many searches for a new transition that found none they become seldom.
 const mostBarren = 4
 
-// mostFruitless is how many sessions in a row that show nothing new end the honest part, mostActs how many acts one
-// session has.
+// mostFruitless is how many sessions in a row that show nothing new end the honest part, mostPassive how many of a
+// program that does nothing by itself, and mostActs how many acts one session has.
 const (
-	mostFruitless = 3
+	mostFruitless = 8
+	mostPassive   = 3
 	mostActs      = 40
 )
 
@@ -388,7 +393,10 @@ const eager = 4
 // blindly does something that our machine may do, before what is under way to it is read.
 func (pr *prober) blindly(s *session) {
 	list := pr.players[pr.us].Commands(s.value)
-	for range pr.rng.IntN(2) + 1 {
+	for range pr.rng.IntN(3) + 1 {
+		if !pr.o.Passive && pr.rng.IntN(2) == 0 { // the program has time to do more before it hears of us
+			s.do(act{kind: wait, cross: true})
+		}
 		if len(list) > 0 && s.do(act{kind: event, text: list[pr.rng.IntN(len(list))], cross: true}) {
 			pr.report.Acts++
 		}
@@ -497,9 +505,17 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 		f.acts = slices.Clone(s.acts)
 	}
 	f.After = after
-	if before := pr.previous; f.Kind == Died && s.hostile == "" && before.hostile != "" { // it took a moment to die
-		f.acts = slices.Concat(before.acts, []act{{kind: resume}}, f.acts)
-		f.what, f.After = before.hostile, before.after
+	honest := pr.asks
+	if before := pr.previous; s.hostile == "" {
+		f.After = ""
+		if before.hostile != "" { // it came of the session before
+			honest = f.acts
+			f.acts = slices.Concat(before.acts, []act{{kind: resume}}, f.acts)
+			f.After = before.after
+		}
+		if f.Kind == Died {
+			f.what = before.hostile
+		}
 	}
 	if slices.ContainsFunc(pr.report.Findings, f.same) {
 		pr.restart()
@@ -507,9 +523,14 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 	}
 	pr.keep(f, s)
 	pr.restart()
-	pr.shrink(ctx, f)
+	pr.shrink(ctx, f, honest)
+	hostile := false
 	for _, a := range f.acts {
 		f.Script = append(f.Script, pr.line(a))
+		hostile = hostile || a.hostile()
+	}
+	if !hostile {
+		f.After = ""
 	}
 	pr.report.Findings = append(pr.report.Findings, f)
 }

@@ -29,6 +29,15 @@ type act struct {
 	cross bool
 }
 
+// hostile reports whether an act is none of our role.
+func (a act) hostile() bool {
+	switch a.kind {
+	case forge, malformed, again, hangUp, reset:
+		return true
+	}
+	return false
+}
+
 // line is an act as a line of a script. The words are those of scenarios where they mean the same.
 func (g *game) line(a act) string {
 	text, to := "", g.name(g.us)+" -> "+g.name(g.they)

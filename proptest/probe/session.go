@@ -465,7 +465,7 @@ func (s *session) dead(closed bool) bool {
 // do takes one act, having waited for what the program owes unless the act crosses that. It reports whether it was
 // possible.
 func (s *session) do(a act) bool {
-	if (!a.cross || a.kind == wait) && a.kind != resume {
+	if !a.cross && a.kind != resume {
 		if s.settle(); s.finding != nil || s.ended && a.kind != reset && a.kind != hangUp {
 			return false
 		}
@@ -513,8 +513,7 @@ func (s *session) do(a act) bool {
 	if ok {
 		s.acts = append(s.acts, a)
 	}
-	switch a.kind {
-	case forge, malformed, again, hangUp, reset:
+	if a.hostile() {
 		s.hostile = fmt.Sprint(a.kind, word(a.text))
 	}
 	return ok
