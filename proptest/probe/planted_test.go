@@ -1,8 +1,12 @@
 package probe
 
 import (
+	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/parley-go/parley/gen/model"
 )
 
 // planted is a mistake in a program: its machine is that of another text.
@@ -54,4 +58,63 @@ func TestPlanted(t *testing.T) {
 		})
 	}
 	t.Logf("%d of %d found", found, len(list))
+}
+
+// answer is a protocol whose messages have values.
+const answer = `protocol: answer
+messages:
+  ASK: {fields: {number: 0..9}}
+  ANSWER: {fields: {number: 0..9}}
+roles:
+  asker:
+    commands: {ask: {fields: {number: 0..9}}}
+    initial: idle
+    states:
+      idle: {ask: {send: "ASK{number}", goto: waiting}}
+      waiting: {ANSWER: {goto: idle}}
+  answerer:
+    initial: idle
+    states:
+      idle: {ASK: {send: "ANSWER{number}"}}
+checks:
+  one: {instances: {a: asker, b: answerer}}
+`
+
+// TestValues: a wrong value is found. If the role is external, so that a specification says of it what others rely on,
+// only names of messages count, unless values are asked for. A value that is given is used.
+func TestValues(t *testing.T) {
+	right := loadText(t, answer)
+	outside := loadText(t, answer, "  answerer:\n", "  answerer:\n    external: true\n")
+	wrong := loadText(t, answer, "ANSWER{number}", "ANSWER{number: if(number == 7, 6, number)}")
+	for _, x := range []struct {
+		name         string
+		spec, target *model.Protocol
+		exact        bool
+		number       string
+		found        bool
+	}{
+		{"right", right, right, false, "7", false},
+		{"wrong", right, wrong, false, "7", true},
+		{"not tried", right, wrong, false, "8", false},
+		{"external", outside, wrong, false, "7", false},
+		{"exact", outside, wrong, true, "7", true},
+	} {
+		v := &server{p: x.target, quiet: true}
+		o := options()
+		o.Hostile, o.Exact, o.Values = -1, x.exact, map[string][]string{"number": {x.number}}
+		r, err := Run(t.Context(), x.spec, v.listen(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.Failed() != x.found || r.Transitions[0] != 1 {
+			t.Errorf("%s: %v, %d findings", x.name, r.Transitions, len(r.Findings))
+		}
+		for _, f := range r.Findings {
+			if f.Kind != Left || !strings.Contains(f.Why, "b sends ANSWER{number: 6}") ||
+				!strings.Contains(f.Why, "would be answered by ANSWER{number: 7}") ||
+				!slices.Equal(f.Script, []string{"a ask{number: 7}"}) {
+				t.Errorf("%s: %s %q", x.name, f.Why, f.Script)
+			}
+		}
+	}
 }
