@@ -31,7 +31,7 @@ func TestMutants(t *testing.T) {
 		}
 		all++
 		o := options()
-		o.Findings, o.Patience, o.Sessions, o.Hostile = 1, 300*time.Millisecond, 60, -1
+		o.Findings, o.Patience, o.Sessions, o.Hostile = 1, 300*time.Millisecond, 150, -1
 		v := &server{p: p, seed: 3}
 		r, err := Run(t.Context(), right, v.listen(t), o)
 		if err != nil {

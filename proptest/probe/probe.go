@@ -308,7 +308,7 @@ const mostBarren = 4
 // mostFruitless is how many sessions in a row that show nothing new end the honest part, mostPassive how many of a
 // program that does nothing by itself, and mostActs how many acts one session has.
 const (
-	mostFruitless = 8
+	mostFruitless = 15
 	mostPassive   = 3
 	mostActs      = 40
 )
@@ -331,7 +331,7 @@ func (pr *prober) explore(s *session) (fresh int) {
 			}
 		}
 	}
-	if pr.rng.IntN(eager) == 0 {
+	if pr.rng.IntN(eager) < eager/2 {
 		pr.blindly(s)
 	}
 	look()

@@ -7,7 +7,7 @@ import (
 
 func options() Options {
 	return Options{Seed: 1, Budget: 5 * time.Minute, Patience: time.Minute, Linger: 30 * time.Millisecond,
-		Sessions: 80}
+		Sessions: 110}
 }
 
 // TestHonestDatagrams: so does one that speaks UDP.
