@@ -57,8 +57,8 @@ func TestMosquitto(t *testing.T) {
 		Values: map[string][]string{"topic": {"a/b"}, "client": {"probe"}}}, 8)
 }
 
-// TestMosquittoDiffers: where mosquitto and our specification differ. MQTT 3.1.1 is on its side: a topic has at least one
-// character (4.7.3).
+// TestMosquittoDiffers: where mosquitto and our specification differ. MQTT 3.1.1 is on its side: a topic has at least
+// one character (4.7.3).
 func TestMosquittoDiffers(t *testing.T) {
 	start, address := mosquitto(t)
 	const script = `check out

@@ -12,7 +12,8 @@ const (
 )
 
 // shrink makes the script of a finding short: acts are taken out while what is found stays the same, several at once
-// first, then one by one (delta debugging). Honest are acts that may show it without what came before. A program that does not do the same again keeps the script as it is.
+// first, then one by one (delta debugging). A program that does not do the same again keeps the script as it is.
+// Honest are acts that may show it without what came before.
 func (pr *prober) shrink(ctx context.Context, f *Finding, honest []act) {
 	if len(f.acts) == 0 && f.Kind != Died {
 		f.Steady = pr.again(ctx, f, f.acts)
