@@ -1,6 +1,7 @@
 package replay
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
@@ -34,6 +35,41 @@ func (s *search) candidates(n *node, ev *model.Event) [][]int64 {
 		s.guesses[key] = list
 	}
 	return list
+}
+
+// unseenFrames returns frames that the peer may have sent at a node, none of which is in the capture. Values of
+// fields are taken from what the side sent before and will send, for an answer repeats what was asked, and
+// what follows repeats the answer.
+func (s *search) unseenFrames(n *node, ev *model.Event) (frames []int) {
+	if h := s.machine.States[n.value[0]].Handlers[ev.Index]; h == nil {
+		return nil
+	}
+	list := s.all(ev.Fields)
+	if list == nil {
+		for c := range s.lanes {
+			l, at := &s.lanes[c], int(n.sent.first[c])
+			for k := max(0, at-s.opts.Ahead); k < len(l.out) && k < at+s.opts.Ahead; k++ {
+				for _, b := range s.bundlesAt(l, k) {
+					list = s.fill(list, ev.Fields, b)
+				}
+			}
+		}
+	}
+	for _, args := range list {
+		key := fmt.Sprint(ev.Index, args)
+		at, ok := s.made[key]
+		if !ok {
+			at = len(s.rec.Frames)
+			s.made[key] = at
+			message := s.rec.Protocol.Messages[slices.IndexFunc(s.rec.Protocol.Messages, func(m *model.Message) bool {
+				return m.Name == ev.Message.Name
+			})]
+			s.rec.Frames = append(s.rec.Frames, Frame{From: 1 - s.side, To: s.side, Channel: message.Channel,
+				Message: message, Slots: args})
+		}
+		frames = append(frames, at)
+	}
+	return frames
 }
 
 // guess is a place in the recording at which arguments for an event were guessed.

@@ -48,6 +48,13 @@ type Side struct {
 	Order []*model.Transition
 	// Looked is the number of nodes of the search.
 	Looked int
+	// Of the run of a channel that loses and copies: Missed are frames of the peer that the side did not get,
+	// Copied those of its own that the network made of one before, by their places in the recording. Unsent counts
+	// what the machine sent and the capture does not have, lost before it or sent behind its end.
+	Missed, Copied []int
+	Unsent         int
+	// Unseen counts frames of the peer that the run reads and the capture does not have; see Options.Unseen.
+	Unseen int
 }
 
 // At is a place that a machine can have been at when the explanation ended.
@@ -84,7 +91,7 @@ func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machi
 func (t *Part) explain(ctx context.Context, rec *Recording, roles []*model.Machine, opts Options) (*Side, error) {
 	var best *Side
 	var key [2]int
-	for _, m := range roles {
+	for _, m := range likely(rec, t, roles) {
 		args, err := paramTuples(m, t.Party)
 		if err != nil {
 			return nil, err
@@ -200,7 +207,7 @@ func (s *search) result(params string) *Side {
 		return r
 	}
 	if ok {
-		r.Frontier = len(s.rec.Frames)
+		r.Frontier = s.frames
 		r.Machines = []At{s.at(&way[len(way)-1])}
 		return r
 	}
@@ -238,6 +245,7 @@ func (s *search) run(way []node, side *Side) *run.Run {
 	for i := 1; i < len(way); i++ {
 		before, after := &way[i-1], &way[i]
 		if after.move.kind == world.MoveCopy {
+			side.Copied = append(side.Copied, after.move.frame)
 			continue // the machine has not sent it
 		}
 		_, _, res, _ := s.step.Step(before.value, after.event)
@@ -256,7 +264,13 @@ func (s *search) run(way []node, side *Side) *run.Run {
 			st.State += " → " + st.After
 		}
 		switch {
+		case after.move.unseen:
+			side.Unseen++
+			st.Effects = append(st.Effects, "not in the capture")
 		case after.what == world.Dropped:
+			if after.move.kind == world.MoveLose {
+				side.Missed = append(side.Missed, after.move.frame)
+			}
 			st.Kind, res.Transition = run.Drop, fsm.NoTransition
 			st.Effects = append(st.Effects, run.Unheard)
 		case after.what == world.Kept:
@@ -271,6 +285,7 @@ func (s *search) run(way []node, side *Side) *run.Run {
 			r.Steps = append(r.Steps, s.unseen(f, run.Step{Sent: sent}))
 		}
 		var answers []run.Step
+		side.Unsent += s.unsent(before, after)
 		for _, f := range s.between(before, after) {
 			st.Sent = append(st.Sent, run.Sent{ID: f + 1, To: s.rec.Frames[f].To, Text: s.rec.Text(f)})
 			if !s.shared {
@@ -287,6 +302,25 @@ func (s *search) run(way []node, side *Side) *run.Run {
 		r.Steps = append(append(r.Steps, st), answers...)
 	}
 	return r
+}
+
+// unsent counts what a step sends, in channels that lose messages, of which the capture has nothing.
+func (s *search) unsent(before, after *node) int {
+	n := 0
+	if after.what != world.Stepped || s.shared {
+		return 0
+	}
+	for _, x := range s.happen(before, after.move).Sends {
+		if x.Item.News == world.NoNews && s.lanes[s.last.effects[x.Item.Message].Message.Channel].lossy {
+			n++
+		}
+	}
+	for _, f := range s.between(before, after) {
+		if s.lanes[s.rec.Frames[f].Channel].lossy {
+			n--
+		}
+	}
+	return max(n, 0)
 }
 
 // between returns the frames that a step sent, in the order in which they were captured.
@@ -392,25 +426,9 @@ func (s *search) possibleSends(nd *node) []string {
 // Outside returns the external role that one side of a recording must have, or nil: it sends messages that
 // no role of ours sends. Nobody has to explain what such a program does.
 func Outside(rec *Recording, side int) *model.Machine {
-	sends := func(m *model.Machine) map[*model.Message]bool {
-		all := map[*model.Message]bool{}
-		core.Lower(m).Each(func(s core.Stmt) {
-			if e, ok := s.(*core.Emit); ok && e.Message != nil {
-				all[e.Message] = true
-			}
-		}, func(core.Expr) {})
-		for _, p := range m.Parts {
-			for _, x := range p.Sends {
-				if x != nil {
-					all[x.Send.Message] = true
-				}
-			}
-		}
-		return all
-	}
 	var found *model.Machine
 	for _, m := range rec.Protocol.Roles {
-		can := sends(m)
+		can := sendsOf(m)
 		sent := !slices.ContainsFunc(rec.Frames, func(f Frame) bool { return f.From == side && !can[f.Message] })
 		switch {
 		case sent && !m.External:
@@ -420,6 +438,49 @@ func Outside(rec *Recording, side int) *model.Machine {
 		}
 	}
 	return found
+}
+
+// sendsOf returns the messages that a role can send.
+func sendsOf(m *model.Machine) map[*model.Message]bool {
+	all := map[*model.Message]bool{}
+	core.Lower(m).Each(func(s core.Stmt) {
+		if e, ok := s.(*core.Emit); ok && e.Message != nil {
+			all[e.Message] = true
+		}
+	}, func(core.Expr) {})
+	for _, p := range m.Parts {
+		for _, x := range p.Sends {
+			if x != nil {
+				all[x.Send.Message] = true
+			}
+		}
+	}
+	return all
+}
+
+// likely puts the roles first that can send what a part has sent, and of those the ones that cannot send what
+// the others have. What explains nothing is then told of the role that was meant.
+func likely(rec *Recording, t *Part, roles []*model.Machine) []*model.Machine {
+	key := map[*model.Machine][2]int{}
+	for _, m := range roles {
+		can, k := sendsOf(m), [2]int{}
+		for _, f := range rec.Frames {
+			switch {
+			case f.Message == nil:
+			case f.From == t.Party && !can[f.Message]:
+				k[0]++
+			case f.From != t.Party && can[f.Message]:
+				k[1]++
+			}
+		}
+		key[m] = k
+	}
+	list := slices.Clone(roles)
+	slices.SortStableFunc(list, func(a, b *model.Machine) int {
+		x, y := key[a], key[b]
+		return slices.Compare(x[:], y[:])
+	})
+	return list
 }
 
 // Ours returns the roles that are not external.

@@ -92,6 +92,8 @@ type FrameFault struct {
 	Channel int
 	Bytes   []byte
 	Reason  string
+	// Gap: bytes are missing from the capture, so that nothing is known of what follows.
+	Gap bool
 }
 
 // Split cuts captured bytes into frames and decodes them. Bytes that are no
@@ -123,7 +125,7 @@ func Between(p *model.Protocol, strs *interp.Strings, roles [2]string, chunks []
 			}
 		case Gap:
 			r.Fault = &FrameFault{From: c.From, Packet: c.Packet, Offset: *at, Channel: c.Channel,
-				Reason: "the capture has a gap here: bytes of this sender are missing"}
+				Gap: true, Reason: "the capture has a gap here: bytes of this sender are missing"}
 		case Data:
 			buf := append(*waiting, c.Data...)
 			n, fault := r.cut(c, buf, *at)

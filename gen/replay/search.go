@@ -32,6 +32,9 @@ type Options struct {
 	Loose bool
 	// Passive: the side's program gives no commands.
 	Passive bool
+	// Unseen: what the peer sent is not in the recording, so the side may have read whatever its role takes. Of
+	// fields with many values only those are tried that are in what the side sent.
+	Unseen bool
 
 	whole bool // the recording goes on until all that was sent has come
 	every bool // all ends are looked for
@@ -86,6 +89,7 @@ type move struct {
 	peer    int            // of MoveUp and MoveLost
 	timer   int            // of MoveExpire: the place in alarms
 	command interp.Event   // of MoveCommand
+	unseen  bool           // of MoveDeliver: the frame is not in the capture
 }
 
 // search explains one side. It is the machine of an instance of runtime/world, see Step: what the
@@ -111,6 +115,8 @@ type search struct {
 	refusal  *Refusal
 	refused  int             // the node of the refusal
 	ends     []int           // nodes that explain everything, if all are looked for
+	frames   int             // how many were captured; behind these in rec are those that Unseen stands for
+	made     map[string]int  // their places, by event and fields
 	owed     map[string]bool // what would have been sent behind the end of a whole recording
 	rules    world.Rules
 	alarms   []stage.Alarm
@@ -134,7 +140,12 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(),
 		found: -1, side: t.Party, shared: t.shared, lanes: t.lanes(rec),
 		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
-		guesses: map[guess][][]int64{}, owed: map[string]bool{}}
+		guesses: map[guess][][]int64{}, owed: map[string]bool{}, frames: len(rec.Frames)}
+	if opts.Unseen {
+		mine := *rec
+		mine.Frames = slices.Clip(mine.Frames)
+		s.rec, s.made = &mine, map[string]int{}
+	}
 	if opts.Reliable {
 		s.reliable()
 	}
@@ -334,6 +345,13 @@ func (s *search) expand(n int) {
 			for _, args := range s.candidates(&at, ev) {
 				s.try(n, move{kind: world.MoveCommand, command: interp.Event{Event: ev, Args: args}})
 			}
+		case model.EventMessage:
+			if !s.opts.Unseen {
+				continue
+			}
+			for _, frame := range s.unseenFrames(&at, ev) {
+				s.try(n, move{kind: world.MoveDeliver, frame: frame, unseen: true})
+			}
 		case model.EventTimer:
 			for range ev.Timer.Count {
 				s.try(n, move{kind: world.MoveExpire, timer: alarm})
@@ -462,7 +480,7 @@ func (s *search) try(n int, mv move) bool {
 // take takes a move from a node. ok is false if the move is not possible, or if the machine sends
 // something else than the side did. The value of the result is valid until the next step.
 func (s *search) take(at *node, mv move) (c node, ok bool) {
-	takes := mv.kind == world.MoveDeliver || mv.kind == world.MoveLose
+	takes := mv.kind == world.MoveDeliver && !mv.unseen || mv.kind == world.MoveLose
 	read := at.read
 	if takes {
 		channel := s.rec.Frames[mv.frame].Channel
@@ -612,7 +630,7 @@ func (s *search) reach(n *node) [2]int {
 		k = s.unread(n)
 	}
 	if k < 0 {
-		k = len(s.rec.Frames)
+		k = s.frames
 	}
 	return [2]int{k, n.read.sum() + n.sent.sum()}
 }

@@ -102,12 +102,16 @@ type talk struct {
 
 // talks puts conversations together: each connection of the channel with which links come and go is one, with what the
 // same two hosts say to each other in the other channels.
-func (at places) talks(p *model.Protocol, c *capture.Capture) ([]*talk, error) {
+//
+// Of several games of the same hosts at the same time nothing says whose the conversations of the other channels
+// are: those are open, and are tried.
+func (at places) talks(p *model.Protocol, c *capture.Capture) ([]*talk, []openConn, error) {
 	carries := make([]bool, len(c.Conns))
 	for _, e := range c.Events {
 		carries[e.Conn] = carries[e.Conn] || e.Kind != capture.Open
 	}
 	var list []*talk
+	var open []openConn
 	of := make([]*talk, len(c.Conns)) // by conversation
 	for i := range c.Conns {
 		conn := &c.Conns[i]
@@ -127,12 +131,42 @@ func (at places) talks(p *model.Protocol, c *capture.Capture) ([]*talk, error) {
 		if of[i] != nil || !carries[i] || channel < 0 {
 			continue
 		}
-		g, err := beside(p, list, &c.Conns[i], channel, turned)
+		among, err := beside(p, list, &c.Conns[i], channel, turned)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		g.conns, g.of, g.turned = append(g.conns, &c.Conns[i]), append(g.of, channel), append(g.turned, turned)
-		of[i] = g
+		if len(among) > 1 {
+			open = append(open, openConn{&c.Conns[i], channel, turned, among})
+			continue
+		}
+		among[0].add(&c.Conns[i], channel, turned)
+	}
+	if n := ways(open); n > mostWays {
+		x := open[0]
+		client, server := ends(x.conn, x.turned)
+		return nil, nil, fmt.Errorf("nothing says to which of %d connections of the channel %s the channel %s, %s → %s, "+
+			"packets %d to %d, belongs, and there are more than %d ways to try; cut the capture so that it has fewer",
+			len(x.among), p.Channels()[p.News()].Name, p.Channels()[x.channel].Name, client, server, x.conn.First,
+			x.conn.Last, mostWays)
+	}
+	return list, open, nil
+}
+
+func (g *talk) add(c *capture.Conn, channel int, turned bool) {
+	g.conns, g.of, g.turned = append(g.conns, c), append(g.of, channel), append(g.turned, turned)
+}
+
+// listen collects what was said in talks, in order.
+func listen(list []*talk, c *capture.Capture) {
+	of, place := make([]*talk, len(c.Conns)), map[*capture.Conn]int{}
+	for i := range c.Conns {
+		place[&c.Conns[i]] = i
+	}
+	for _, g := range list {
+		g.chunks = nil
+		for _, x := range g.conns {
+			of[place[x]] = g
+		}
 	}
 	for _, e := range c.Events {
 		if g := of[e.Conn]; g != nil && e.Kind != capture.Open {
@@ -144,7 +178,47 @@ func (at places) talks(p *model.Protocol, c *capture.Capture) ([]*talk, error) {
 			g.chunks = append(g.chunks, chunk)
 		}
 	}
-	return list, nil
+}
+
+// openConn is a conversation of which nothing says to which of several talks it belongs.
+type openConn struct {
+	conn    *capture.Conn
+	channel int
+	turned  bool
+	among   []*talk
+}
+
+// mostWays is in how many ways open conversations are put together with talks at most.
+const mostWays = 64
+
+// ways counts the ways; more than mostWays are not counted.
+func ways(open []openConn) int {
+	n := 0
+	assign(open, func([]*talk) bool { n++; return n <= mostWays })
+	return n
+}
+
+// assign calls use for each way to give each open conversation a talk, none of which gets two of one channel, until it
+// returns false.
+func assign(open []openConn, use func(to []*talk) bool) {
+	to := make([]*talk, len(open))
+	var next func(i int) bool
+	next = func(i int) bool {
+		if i == len(open) {
+			return use(to)
+		}
+		for _, g := range open[i].among {
+			taken := slices.Contains(g.of, open[i].channel)
+			for k := range i {
+				taken = taken || to[k] == g && open[k].channel == open[i].channel
+			}
+			if to[i] = g; !taken && !next(i+1) {
+				return false
+			}
+		}
+		return true
+	}
+	next(0)
 }
 
 var kinds = map[capture.Kind]replay.ChunkKind{capture.Data: replay.Data, capture.Close: replay.Close,
@@ -160,9 +234,9 @@ func (at places) channel(c *capture.Conn) (channel int, turned bool) {
 	return k, k >= 0
 }
 
-// beside finds the talk that a conversation of another channel belongs to: that of the same two hosts, and of several
-// the one that went on meanwhile.
-func beside(p *model.Protocol, list []*talk, c *capture.Conn, channel int, turned bool) (*talk, error) {
+// beside finds the talks that a conversation of another channel may belong to: those of the same two hosts, and of
+// several the ones that went on meanwhile.
+func beside(p *model.Protocol, list []*talk, c *capture.Conn, channel int, turned bool) ([]*talk, error) {
 	client, server := ends(c, turned)
 	same := func(g *talk) bool {
 		a, b := ends(g.conns[0], g.turned[0])
@@ -184,14 +258,11 @@ func beside(p *model.Protocol, list []*talk, c *capture.Conn, channel int, turne
 		return nil, fmt.Errorf("the channel %s, %s → %s, packets %d to %d, belongs to no connection of the "+
 			"channel %s in the capture", name, client, server, c.First, c.Last, news)
 	case len(found) > 1:
-		return nil, fmt.Errorf("nothing says to which of %d connections of the channel %s the channel %s, %s → %s, "+
-			"packets %d to %d, belongs; cut the capture so that it has one of them", len(found), news, name, client,
-			server, c.First, c.Last)
 	case slices.Contains(found[0].of, channel):
 		return nil, fmt.Errorf("the channel %s goes over two conversations of the same hosts; the second is %s → %s, "+
 			"packets %d to %d", name, client, server, c.First, c.Last)
 	}
-	return found[0], nil
+	return found, nil
 }
 
 // ends returns who was connected from, and to.

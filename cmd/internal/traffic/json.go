@@ -41,7 +41,8 @@ type (
 		Frames  int        `json:"frames"`
 		Differs []int      `json:"encode_differently,omitempty"` // indices of frames
 		Fault   *jsonFault `json:"fault,omitempty"`
-		Lacks   []jsonSkip `json:"may_lack,omitempty"` // packets left out that may be of it: never accepted
+		Lacks   []jsonSkip `json:"may_lack,omitempty"`        // packets left out that may be of it: never accepted
+		Half    string     `json:"packets_only_of,omitempty"` // client or server
 		Sides   []jsonSide `json:"sides"`
 	}
 	jsonFault struct {
@@ -63,6 +64,10 @@ type (
 		Read        int          `json:"received_explained"`
 		ReadAll     int          `json:"received"`
 		Steps       int          `json:"steps"`
+		Missed      []int        `json:"lost_on_the_way,omitempty"` // indices of frames, of the peer
+		Copied      []int        `json:"copied,omitempty"`          // of its own, made by the network
+		Unsent      int          `json:"sent_not_captured,omitempty"`
+		Unseen      int          `json:"received_not_captured,omitempty"`
 		Unexplained *jsonFrame   `json:"first_unexplained,omitempty"`
 		Machines    []jsonAt     `json:"machines"`
 		Refusal     *jsonRefusal `json:"refused,omitempty"` // the frame over which the side ended the connection
@@ -179,7 +184,14 @@ func connJSON(c *Conn) jsonConn {
 				jsonSide{Side: c.Recording.Names[s.Side], Role: s.Role, External: true, Accepted: true})
 			continue
 		}
-		j.Sides = append(j.Sides, sideJSON(c.Recording, s))
+		x := sideJSON(c.Recording, s)
+		if s.Accepted {
+			x.Missed, x.Copied, x.Unsent, x.Unseen = s.Missed, s.Copied, s.Unsent, s.Unseen
+		}
+		j.Sides = append(j.Sides, x)
+	}
+	if c.half >= 0 {
+		j.Half = replay.SideNames[c.half]
 	}
 	return j
 }

@@ -86,10 +86,11 @@ func (r *records) talk(t *testing.T, p *model.Protocol) *talk {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := places(nil).talks(p, c)
+	list, _, err := places(nil).talks(p, c)
 	if err != nil || len(list) != 1 {
 		t.Fatal(len(list), err)
 	}
+	listen(list, c)
 	return list[0]
 }
 

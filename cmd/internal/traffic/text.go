@@ -41,6 +41,10 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	for _, c := range r.Conns {
 		r.connText(w, c, steps)
 	}
+	if r.ways > 1 {
+		fmt.Fprintf(w, "  whose the conversations beside are was tried: %d of %d ways to put them together are runs\n",
+			r.fitting, r.ways)
+	}
 	switch {
 	case r.Accepted():
 		fmt.Fprintf(w, "verdict: ACCEPTED, the capture is a run of %s\n", r.protocol.Name)
@@ -48,6 +52,8 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 		io.WriteString(w, r.lackingText())
 	case r.explained():
 		fmt.Fprintf(w, "verdict: REJECTED, the capture is damaged; what came before is a run of %s\n", r.protocol.Name)
+	case r.Exhausted() && r.missingText() != "":
+		io.WriteString(w, r.missingText())
 	case r.Exhausted():
 		fmt.Fprintf(w, "verdict: INCOMPLETE, no run of %s was found within the bounds of the search\n", r.protocol.Name)
 	default:
@@ -107,6 +113,7 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 		}
 		sideText(w, c, s, steps)
 	}
+	c.halfText(w)
 }
 
 func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
@@ -137,6 +144,9 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 		fmt.Fprintf(w, "  %s: NOT a run; explained are %d of %d sent and %d of %d received frames\n", who,
 			s.Sent, s.SentAll, s.Read, s.ReadAll)
 		deviationText(w, c, s, steps)
+	}
+	if s.Accepted {
+		lossText(w, c.Recording, s)
 	}
 	if steps {
 		for i, st := range s.Run.Of(s.Side) {

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/cmd/internal/capture"
@@ -55,6 +56,9 @@ type Report struct {
 	TraceDamage string
 
 	protocol *model.Protocol
+	// ways is in how many ways conversations of several channels could be put together, fitting how many of them
+	// are runs.
+	ways, fitting int
 }
 
 // Conn is the result for one connection of a capture.
@@ -67,6 +71,10 @@ type Conn struct {
 
 	channels []model.Channel
 	of       []int // the channels of Conn and Beside
+	// half is the side of which alone there are packets, -1 if there are of both; open: what that side sent needs
+	// frames of the other one that are not in the capture, or no run was found that has them.
+	half int
+	open bool
 }
 
 // name is the name of a channel; empty if there is one.
@@ -111,7 +119,7 @@ func (r *Report) explained() bool {
 
 // Accepted reports whether the connection is a run of the protocol.
 func (c *Conn) Accepted() bool {
-	if c.Recording.Fault != nil {
+	if c.Recording.Fault != nil || c.open {
 		return false
 	}
 	for _, s := range c.Sides {
@@ -131,14 +139,36 @@ func (r *Report) Exhausted() bool {
 	if r.Damage == "" && r.explained() && len(r.lacking()) > 0 {
 		return true
 	}
+	open := false
 	for _, c := range r.Conns {
+		if c.lacks() {
+			open = true
+			continue
+		}
 		for _, s := range c.Sides {
 			if !s.Accepted && s.Exhausted {
 				return true
 			}
 		}
+		if !c.Accepted() {
+			return false
+		}
 	}
-	return false
+	return open && r.Damage == ""
+}
+
+// lacks reports whether all of the connection that the capture has is a run, as far as anybody can say, and some is
+// missing.
+func (c *Conn) lacks() bool {
+	if f := c.Recording.Fault; f != nil && !f.Gap {
+		return false
+	}
+	for _, s := range c.Sides {
+		if !s.Accepted && !c.open {
+			return false
+		}
+	}
+	return c.open || c.Recording.Fault != nil
 }
 
 // Replay reads file and holds it against p. The error is for files that cannot
@@ -223,31 +253,88 @@ func (r *Report) trace(p *model.Protocol, b *bufio.Reader) error {
 }
 
 func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capture, o Options, at places) error {
-	talks, err := at.talks(p, c)
+	talks, open, err := at.talks(p, c)
 	if err != nil {
 		return fmt.Errorf("%s: %w", r.File, err)
 	}
-	for _, g := range talks {
-		rec := replay.Split(p, g.chunks, g.datagrams...)
-		conn := &Conn{Conn: g.conns[0], Recording: rec, Beside: g.conns[1:], channels: p.Channels(), of: g.of}
-		for side := range 2 {
-			if m := replay.Outside(rec, side); m != nil {
-				conn.Sides = append(conn.Sides, &replay.Side{Side: side, Role: m.Name, External: true, Accepted: true})
-				continue
-			}
-			s, err := replay.Explain(ctx, rec, side, replay.Ours(p), o.Search)
-			if err != nil {
-				return err
-			}
-			conn.Sides = append(conn.Sides, s)
-		}
-		r.Conns = append(r.Conns, conn)
+	if err := r.together(ctx, p, c, o, talks, open); err != nil {
+		return err
 	}
 	if len(r.Conns) == 0 {
 		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File,
 			ports(at.among(o.Ports)), skipped(c))
 	}
 	return nil
+}
+
+// together explains talks. Where open conversations may belong to several of them, all ways are tried; of these the
+// one counts that explains everything, or else the most.
+func (r *Report) together(ctx context.Context, p *model.Protocol, c *capture.Capture, o Options, talks []*talk,
+	open []openConn) (err error) {
+	known, best := map[string]*Conn{}, -1
+	r.ways = ways(open)
+	assign(open, func(to []*talk) bool {
+		var list []*talk
+		for _, g := range talks {
+			mine := *g
+			mine.conns, mine.of, mine.turned = slices.Clone(g.conns), slices.Clone(g.of), slices.Clone(g.turned)
+			for k, x := range to {
+				if x == g {
+					mine.add(open[k].conn, open[k].channel, open[k].turned)
+				}
+			}
+			list = append(list, &mine)
+		}
+		listen(list, c)
+		var conns []*Conn
+		explained, all := 0, true
+		for _, g := range list {
+			key := ""
+			for _, x := range g.conns {
+				key += fmt.Sprint(x.Proto, x.Client, x.Server, x.First, " ")
+			}
+			if known[key] == nil {
+				if known[key], err = g.explain(ctx, p, o); err != nil {
+					return false
+				}
+			}
+			conns = append(conns, known[key])
+			all = all && known[key].Accepted()
+			for _, s := range known[key].Sides {
+				explained += s.Sent + s.Read
+			}
+		}
+		if all {
+			r.fitting++
+		}
+		if all && r.fitting == 1 {
+			explained = 1 << 30
+		}
+		if explained > best {
+			best, r.Conns = explained, conns
+		}
+		return true
+	})
+	return err
+}
+
+// explain explains both sides of a talk.
+func (g *talk) explain(ctx context.Context, p *model.Protocol, o Options) (*Conn, error) {
+	rec := replay.Split(p, g.chunks, g.datagrams...)
+	conn := &Conn{Conn: g.conns[0], Recording: rec, Beside: g.conns[1:], channels: p.Channels(), of: g.of,
+		half: g.half()}
+	for side := range 2 {
+		if m := replay.Outside(rec, side); m != nil {
+			conn.Sides = append(conn.Sides, &replay.Side{Side: side, Role: m.Name, External: true, Accepted: true})
+			continue
+		}
+		s, err := replay.Explain(ctx, rec, side, replay.Ours(p), o.Search)
+		if err != nil {
+			return nil, err
+		}
+		conn.Sides = append(conn.Sides, s)
+	}
+	return conn, conn.complete(ctx, p, o.Search)
 }
 
 func ports(list []uint16) string {
