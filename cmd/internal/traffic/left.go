@@ -151,8 +151,8 @@ func (r *Report) missingText() string {
 			return fmt.Sprintf("verdict: INCOMPLETE, the capture has one direction alone of %s %s → %s\n", c.Proto,
 				c.Client, c.Server)
 		case c.lacks():
-			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks bytes of %s %s → %s from packet %d on; what came "+
-				"before is a run of %s\n", c.Proto, c.Client, c.Server, c.Recording.Fault.Packet, r.protocol.Name)
+			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks bytes of %s %s → %s from packet %d on; what "+
+				"came before is a run of %s\n", c.Proto, c.Client, c.Server, c.Recording.Fault.Packet, r.protocol.Name)
 		}
 	}
 	return ""

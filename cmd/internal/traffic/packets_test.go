@@ -194,7 +194,7 @@ func TestTwoGames(t *testing.T) {
 	}
 	text, r := write(1).against(t, p, at)
 	if r == nil || !r.Accepted() || len(r.Conns) != 2 || r.Conns[0].Beside[0].Client.Port() != 5001 ||
-		r.Conns[1].Beside[0].Client.Port() != 5000 || !strings.Contains(text, "1 of 2 ways to put them together are runs") {
+		r.Conns[1].Beside[0].Client.Port() != 5000 || !strings.Contains(text, "1 of 2 ways to put them together") {
 		t.Error(text)
 	}
 	text, r = write(3).against(t, p, at) // 1 and 2 are missing, which no client does
