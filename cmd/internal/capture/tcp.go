@@ -53,6 +53,8 @@ type half struct {
 	// scale is the shift of the windows that this side announces; scales: its SYN named one.
 	scales bool
 	scale  int
+	// past are the last pieces that became readable, the oldest first.
+	past []held
 	// waiting is ordered by seq; bytes counts what is in it.
 	waiting []held
 	bytes   int
@@ -177,6 +179,9 @@ func (t *table) bytes(c *conn, side int, s segment) error {
 		h.hasFIN, h.fin = true, s.seq+uint32(wire)
 		h.finAt, h.finNo, h.finTxt = t.now, t.number, t.comment
 	}
+	if len(s.payload) > 1 { // a single byte may be a probe of the window, with anything in it
+		t.compare(c, side, s.seq, s.payload)
+	}
 	if wire > 0 && last <= 0 {
 		d.Repeated, d.RepeatedBytes = d.Repeated+1, d.RepeatedBytes+wire
 	} else if wire > 0 {
@@ -237,6 +242,31 @@ func (t *table) settle(c *conn, side int) {
 	}
 }
 
+// mostPast is with how many pieces at least a segment is compared that was sent again.
+const mostPast = 256
+
+// skipOther is why a segment is left out that was sent again with other bytes: nobody knows which the receiver took.
+const skipOther = "sent again with other bytes, and the first copy counts"
+
+// compare holds a segment against what became readable of the same bytes.
+func (t *table) compare(c *conn, side int, seq uint32, data []byte) {
+	for _, x := range slices.Concat(c.half[side].past, c.half[side].waiting) {
+		from, mine := ahead(seq, x.seq), data
+		if from < 0 {
+			mine, from = mine[min(-from, len(mine)):], 0
+		}
+		if from >= len(x.data) || len(mine) == 0 {
+			continue
+		}
+		n := min(len(x.data)-from, len(mine))
+		if !bytes.Equal(x.data[from:from+n], mine[:n]) {
+			t.skip(skipOther)
+			t.cap.Conns[c.index].leave(Skip{skipOther, 1, t.number})
+			return
+		}
+	}
+}
+
 // deliver hands out the part of a segment that is not yet known; the first copy of a byte counts.
 func (t *table) deliver(c *conn, side int, x held) {
 	h, d := &c.half[side], t.direction(c, side)
@@ -253,6 +283,10 @@ func (t *table) deliver(c *conn, side int, x held) {
 		h.next += uint32(len(data))
 		d.Bytes += len(data)
 		t.emit(c, side, Data, Event{Data: data, Carrier: x.carrier, Comment: x.comment})
+		h.past = append(h.past, held{seq: h.next - uint32(len(data)), data: data})
+		if len(h.past) > 2*mostPast {
+			h.past = append(h.past[:0], h.past[mostPast:]...)
+		}
 	}
 	if ahead(end, h.next) > 0 {
 		t.gap(c, side, end, whyCut)

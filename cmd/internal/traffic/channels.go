@@ -145,7 +145,8 @@ func (at places) talks(p *model.Protocol, c *capture.Capture) ([]*talk, []openCo
 		x := open[0]
 		client, server := ends(x.conn, x.turned)
 		return nil, nil, fmt.Errorf("nothing says to which of %d connections of the channel %s the channel %s, "+
-			"%s → %s, packets %d to %d, belongs, and there are more than %d ways to try; cut the capture so that it has fewer",
+			"%s → %s, packets %d to %d, belongs, and there are more than %d ways to try; cut the capture so that it "+
+			"has fewer",
 			len(x.among), p.Channels()[p.News()].Name, p.Channels()[x.channel].Name, client, server, x.conn.First,
 			x.conn.Last, mostWays)
 	}

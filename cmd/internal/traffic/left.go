@@ -100,7 +100,7 @@ func (c *Conn) complete(ctx context.Context, p *model.Protocol, o replay.Options
 
 // halfText says what is known of a connection of which the capture has one direction.
 func (c *Conn) halfText(w io.Writer) {
-	if c.half < 0 {
+	if c.half < 0 || c.Recording.Fault != nil {
 		return
 	}
 	who, other := replay.SideNames[c.half], replay.SideNames[1-c.half]
@@ -143,6 +143,11 @@ func lossText(w io.Writer, rec *replay.Recording, s *replay.Side) {
 	}
 }
 
+// explained reports whether both sides are runs as far as was looked.
+func (c *Conn) explained() bool {
+	return !slices.ContainsFunc(c.Sides, func(s *replay.Side) bool { return !s.Accepted })
+}
+
 // missingText is the verdict on a capture that lacks something of a connection, and has a run otherwise.
 func (r *Report) missingText() string {
 	for _, c := range r.Conns {
@@ -150,6 +155,12 @@ func (r *Report) missingText() string {
 		case c.open && c.lacks():
 			return fmt.Sprintf("verdict: INCOMPLETE, the capture has one direction alone of %s %s → %s\n", c.Proto,
 				c.Client, c.Server)
+		case c.lacks() && c.Recording.Fault == nil && len(c.lacking()) == 0:
+			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks the beginning of %s %s → %s: what it has is no run "+
+				"by itself\n", c.Proto, c.Client, c.Server)
+		case c.lacks() && !c.explained():
+			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks bytes of %s %s → %s, and what follows is no run "+
+				"without them\n", c.Proto, c.Client, c.Server)
 		case c.lacks():
 			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks bytes of %s %s → %s from packet %d on; what "+
 				"came before is a run of %s\n", c.Proto, c.Client, c.Server, c.Recording.Fault.Packet, r.protocol.Name)

@@ -12,20 +12,32 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/replay"
 	"github.com/parley-go/parley/proptest/conform/sample/gne"
 )
 
 // packets writes a capture by hand, packet by packet, a tenth of a second apart.
 type packets struct {
 	bytes.Buffer
-	n   int
-	seq map[string]uint32
+	n     int
+	flags byte
+	seq   map[string]uint32
 }
 
 func newPackets() *packets {
-	w := &packets{seq: map[string]uint32{}}
+	w := &packets{seq: map[string]uint32{}, flags: 0x18}
 	binary.Write(w, binary.LittleEndian, []uint32{0xa1b2c3d4, 4<<16 | 2, 0, 0, 65535, 101}) // raw IP
 	return w
+}
+
+// opens writes the handshake of a TCP connection.
+func (w *packets) opens(from, to string) {
+	w.flags = 2
+	w.send("tcp", from, to, nil, 0)
+	w.flags = 0x12
+	w.seq[from+to] = 1
+	w.send("tcp", to, from, nil, 0)
+	w.seq[to+from], w.flags = 1, 0x18
 }
 
 // send writes a packet of TCP or UDP of which so many bytes are cut off.
@@ -38,7 +50,7 @@ func (w *packets) send(proto, from, to string, payload []byte, cut int) {
 		key := from + to
 		head = binary.BigEndian.AppendUint32(head, 1000+w.seq[key])
 		head = binary.BigEndian.AppendUint32(head, 1000+w.seq[to+from])
-		head = append(head, 5<<4, 0x18, 255, 255, 0, 0, 0, 0)
+		head = append(head, 5<<4, w.flags, 255, 255, 0, 0, 0, 0)
 		w.seq[key] += uint32(len(payload))
 	} else {
 		head = append(binary.BigEndian.AppendUint16(head, uint16(8+len(payload))), 0, 0)
@@ -156,6 +168,108 @@ func TestDatagramsTold(t *testing.T) {
 	}
 }
 
+// TestStreamsTold: what a capture of a TCP connection lacks is told, and leaves the verdict open where it matters.
+// As in TestDatagramsTold; S is the handshake, - a frame that was not captured, ~ the frame before sent again with
+// another byte.
+func TestStreamsTold(t *testing.T) {
+	t.Parallel()
+	p := protocolOf(t, strings.NewReplacer("header: [type: u8]", "header: [length: u8, type: u8]",
+		"{order: any, lossy: true, duplicates: true, capacity: 2, full: lose}", "{order: fifo, capacity: 2}").Replace(ask))
+	for said, want := range map[string][]string{
+		"S q5 a5 q6 a6":      {"accepted"},
+		"q5 a5 q6 a6":        {"accepted"},
+		"S q5 a7":            {"rejected", "server as server: NOT a run"},
+		"S q5 q5~ a5":        {"incomplete", "sent again with other bytes"},
+		"a5 q6 a6":           {"incomplete", "lacks the beginning of tcp"},
+		"S a5 q6 a6":         {"rejected"},
+		"S q5 a5 q6- a6":     {"incomplete", "the capture lacks bytes of tcp"},
+		"S q5 a5! q6 a6":     {"incomplete", "from packet 4 on"},
+		"q5 q6":              {"incomplete", "if the server sent 1 frame that it lacks"},
+		"S q5 a5 S' q6' a6'": {"accepted", "10.0.0.3:4001"},
+		"S q5 a5 S' q6' a7'": {"rejected"},
+	} {
+		w := newPackets()
+		for _, x := range strings.Fields(said) {
+			client, server, cut := "10.0.0.1:4000", "10.0.0.2:7000", 0
+			if strings.Contains(x, "'") {
+				client = "10.0.0.3:4001"
+			}
+			if strings.Contains(x, "!") {
+				cut = 1
+			}
+			switch x[0] {
+			case 'S':
+				w.opens(client, server)
+			case 'q', 'a':
+				from, to, kind := client, server, byte(1)
+				if x[0] == 'a' {
+					from, to, kind = server, client, 2
+				}
+				switch frame := []byte{3, kind, x[1] - '0'}; {
+				case strings.Contains(x, "-"):
+					w.seq[from+to] += 3
+				case strings.Contains(x, "~"):
+					w.seq[from+to] -= 3
+					w.send("tcp", from, to, append(frame[:2], 9), cut)
+				default:
+					w.send("tcp", from, to, frame, cut)
+				}
+			}
+		}
+		text, r := w.against(t, p, Options{Ports: []uint16{7000}})
+		if r == nil || r.Verdict() != want[0] {
+			t.Errorf("%s: not %s\n%s", said, want[0], text)
+		}
+		for _, x := range want[1:] {
+			if !strings.Contains(text, x) {
+				t.Errorf("%s: %q is not said\n%s", said, x, text)
+			}
+		}
+	}
+}
+
+// FuzzReplay holds damaged captures against a protocol: whatever the bytes, there is a report or an error, in the same
+// words each time, and nothing is accepted of which packets were left out.
+func FuzzReplay(f *testing.F) {
+	w := newPackets()
+	for n := range byte(4) {
+		w.send("udp", "10.0.0.1:4000", "10.0.0.2:7000", []byte{1, n}, 0)
+		w.send("udp", "10.0.0.2:7000", "10.0.0.1:4000", []byte{2, n}, int(n%2))
+	}
+	f.Add(w.Bytes())
+	file := filepath.Join(f.TempDir(), "spec.yaml")
+	if err := os.WriteFile(file, []byte(ask), 0o644); err != nil {
+		f.Fatal(err)
+	}
+	p, list := compile.Load(file, compile.Options{})
+	if p == nil {
+		f.Fatal(list)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		o := Options{Search: replay.Options{MaxStates: 2000}}
+		var texts [2]string
+		for i := range texts {
+			r, err := Read(t.Context(), p, "made", bytes.NewReader(b), o)
+			if err != nil {
+				texts[i] = err.Error()
+				continue
+			}
+			if r.Accepted() && (len(r.lacking()) > 0 || r.Damage != "") {
+				t.Error("accepted, and packets were left out")
+			}
+			var text, data strings.Builder
+			r.WriteText(&text, true)
+			if err := r.WriteJSON(&data); err != nil {
+				t.Error(err)
+			}
+			texts[i] = r.Verdict() + text.String() + data.String()
+		}
+		if texts[0] != texts[1] {
+			t.Errorf("another time it says\n%s\nand not\n%s", texts[1], texts[0])
+		}
+	})
+}
+
 // TestTwoGames: two games of the same hosts at the same time are told apart by trying whose datagrams are whose, and
 // where no way is a run the capture is rejected.
 func TestTwoGames(t *testing.T) {
@@ -181,6 +295,8 @@ func TestTwoGames(t *testing.T) {
 		place := func(n int) gne.Message {
 			return gne.Message{Kind: gne.MessagePlace, Place: gne.PlaceMessage{Frame: gne.Frame(n), Place: 7}}
 		}
+		w.opens("10.0.0.1:4000", "10.0.0.2:7000")
+		w.opens("10.0.0.1:4001", "10.0.0.2:7000")
 		say(0, "client", gne.Message{Kind: gne.MessageEnter})
 		say(0, "server", gne.Message{Kind: gne.MessageEntered})
 		say(0, "client", place(1))

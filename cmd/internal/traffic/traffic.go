@@ -164,11 +164,27 @@ func (c *Conn) lacks() bool {
 		return false
 	}
 	for _, s := range c.Sides {
-		if !s.Accepted && !c.open {
+		if !s.Accepted && !c.open && !c.before(s) {
 			return false
 		}
 	}
-	return c.open || c.Recording.Fault != nil
+	return c.open || c.Recording.Fault != nil || !c.Accepted()
+}
+
+// before reports whether something is missing from the capture before the first frame of a side that has no
+// explanation: its beginning, or packets of the connection.
+func (c *Conn) before(s *replay.Side) bool {
+	if s.Refusal != nil || s.Frontier >= len(c.Recording.Frames) {
+		return false
+	}
+	at := c.Recording.Frames[s.Frontier].Packet
+	for _, x := range c.lacking() {
+		if x.First <= at {
+			return true
+		}
+	}
+	f := c.Recording.Fault
+	return c.Proto == "tcp" && !c.Handshake || f != nil && f.Gap && f.Packet <= at
 }
 
 // Replay reads file and holds it against p. The error is for files that cannot
