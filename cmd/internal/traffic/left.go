@@ -156,11 +156,11 @@ func (r *Report) missingText() string {
 			return fmt.Sprintf("verdict: INCOMPLETE, the capture has one direction alone of %s %s → %s\n", c.Proto,
 				c.Client, c.Server)
 		case c.lacks() && c.Recording.Fault == nil && len(c.lacking()) == 0:
-			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks the beginning of %s %s → %s: what it has is no run "+
-				"by itself\n", c.Proto, c.Client, c.Server)
+			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks the beginning of %s %s → %s: what it has is no "+
+				"run by itself\n", c.Proto, c.Client, c.Server)
 		case c.lacks() && !c.explained():
-			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks bytes of %s %s → %s, and what follows is no run "+
-				"without them\n", c.Proto, c.Client, c.Server)
+			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks bytes of %s %s → %s, and what follows is no "+
+				"run without them\n", c.Proto, c.Client, c.Server)
 		case c.lacks():
 			return fmt.Sprintf("verdict: INCOMPLETE, the capture lacks bytes of %s %s → %s from packet %d on; what "+
 				"came before is a run of %s\n", c.Proto, c.Client, c.Server, c.Recording.Fault.Packet, r.protocol.Name)

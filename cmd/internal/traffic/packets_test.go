@@ -174,7 +174,8 @@ func TestDatagramsTold(t *testing.T) {
 func TestStreamsTold(t *testing.T) {
 	t.Parallel()
 	p := protocolOf(t, strings.NewReplacer("header: [type: u8]", "header: [length: u8, type: u8]",
-		"{order: any, lossy: true, duplicates: true, capacity: 2, full: lose}", "{order: fifo, capacity: 2}").Replace(ask))
+		"{order: any, lossy: true, duplicates: true, capacity: 2, full: lose}",
+		"{order: fifo, capacity: 2}").Replace(ask))
 	for said, want := range map[string][]string{
 		"S q5 a5 q6 a6":      {"accepted"},
 		"q5 a5 q6 a6":        {"accepted"},

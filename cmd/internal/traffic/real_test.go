@@ -312,6 +312,9 @@ func TestTamperedMatches(t *testing.T) {
 
 func BenchmarkRealMatch(b *testing.B) {
 	p := netplay(b)
+	if info, err := os.Stat(realMatch); err == nil {
+		b.SetBytes(info.Size())
+	}
 	for b.Loop() {
 		r, err := Replay(b.Context(), p, realMatch, Options{})
 		if err != nil || !r.Accepted() {
