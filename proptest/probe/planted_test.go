@@ -118,3 +118,50 @@ func TestValues(t *testing.T) {
 		}
 	}
 }
+
+// pulse is a protocol in which the program says something by a timer.
+const pulse = `protocol: pulse
+tick: 10ms
+messages: {BEGIN: , PULSE: , STOP: }
+roles:
+  heart:
+    timers: {beat: {ticks: 5}}
+    initial: idle
+    states:
+      idle: {BEGIN: {start: beat, goto: beating}}
+      beating: {beat: {send: PULSE, start: beat}, STOP: {stop: beat, goto: idle}}
+  doctor:
+    commands: {begin: , stop: }
+    initial: idle
+    states:
+      idle: {begin: {send: BEGIN, goto: listening}, PULSE: {doc: late}}
+      listening: {PULSE: {}, stop: {send: STOP, goto: idle}}
+checks:
+  one: {instances: {d: doctor, h: heart}}
+`
+
+// TestTimers: a program that lets a timer pass hangs; one that does not is right.
+func TestTimers(t *testing.T) {
+	p := loadText(t, pulse)
+	for _, alive := range []bool{true, false} {
+		v := &server{p: p, quiet: true, timers: alive}
+		o := options()
+		o.Findings, o.Hostile, o.Sessions = 1, -1, 20
+		if !alive {
+			o.Patience = 100 * time.Millisecond
+		}
+		r, err := Run(t.Context(), p, v.listen(t), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range r.Findings {
+			if alive || f.Kind != Hung || !strings.Contains(f.Why, "timer beat of h has run out after 50ms at most") ||
+				!slices.Equal(f.Script, []string{"d begin", "wait h"}) {
+				t.Errorf("%s: %s %q", f.Kind, f.Why, f.Script)
+			}
+		}
+		if r.Failed() == alive || alive && r.Transitions[0] != r.Transitions[1] {
+			t.Errorf("alive %t: %v, %v, %d findings", alive, r.Transitions, r.Uncovered, len(r.Findings))
+		}
+	}
+}

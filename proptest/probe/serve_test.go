@@ -9,10 +9,13 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/stage"
+	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/world"
 )
 
@@ -58,6 +61,8 @@ type server struct {
 	noise func()
 	// quiet: the program does nothing by itself. Else it gives a command that is drawn now and then.
 	quiet bool
+	// timers: they run in real time. Else they never expire.
+	timers bool
 
 	mu    sync.Mutex
 	conns []net.Conn
@@ -118,7 +123,7 @@ func (v *server) listenUDP(t testing.TB) string {
 			if all[name] == nil {
 				all[name] = v.machine(n, func(b []byte) { l.WriteTo(b, from) })
 			}
-			if m := all[name]; !m.done {
+			if m := all[name]; !m.over() {
 				v.frame(m, wire, buf[:size], counts[name])
 				counts[name]++
 			}
@@ -140,6 +145,10 @@ type machine struct {
 	out   func(frame []byte)
 	done  bool
 	quiet bool
+	// timers: they run in real time.
+	timers bool
+	mu     sync.Mutex
+	armed  []int // how often each timer was started
 }
 
 func (v *server) machine(n uint64, out func([]byte)) *machine {
@@ -149,7 +158,10 @@ func (v *server) machine(n uint64, out func([]byte)) *machine {
 	}
 	m := &machine{game: g, value: slices.Clone(g.players[g.they].Begin),
 		end: world.End0[string](g.stage.World.Rules, g.they), rng: rand.New(rand.NewPCG(v.seed, n)), out: out,
-		quiet: v.quiet}
+		quiet: v.quiet, timers: v.timers}
+	m.armed = make([]int, len(m.players[m.they].Alarms))
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	rules, me := m.stage.World.Rules, m.me()
 	m.step(world.Begin(rules, m.they, m.end, m.value, me))
 	m.step(world.LinkUp(rules, m.they, m.end, m.value, m.us, me))
@@ -168,6 +180,11 @@ func (m *machine) step(res result) bool {
 		return false
 	}
 	m.value, m.end = slices.Clone(res.Value), res.End
+	for i := range m.players[m.they].Effects {
+		if e := &m.players[m.they].Effects[i]; m.timers && e.Kind == fsm.StartTimer {
+			m.arm(stage.AlarmOf(m.players[m.they].Alarms, e), time.Duration(e.Ticks)*m.protocol.Tick)
+		}
+	}
 	for _, x := range res.Sends {
 		if x.Item.News != world.NoNews {
 			m.done = true
@@ -180,7 +197,35 @@ func (m *machine) step(res result) bool {
 	return true
 }
 
+// over reports whether the machine has finished or was given up; giveUp gives it up.
+func (m *machine) over() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.done
+}
+
+func (m *machine) giveUp() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.done = true
+}
+
+// arm has a timer expire after a while, unless it is started again or stopped before.
+func (m *machine) arm(k int, after time.Duration) {
+	m.armed[k]++
+	n := m.armed[k]
+	time.AfterFunc(after, func() {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		if n == m.armed[k] && m.end.Left[k].Runs() && !m.done {
+			m.step(world.Expire(m.stage.World.Rules, m.they, m.end, m.value, k, m.me()))
+		}
+	})
+}
+
 func (m *machine) gets(text string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	rules := m.stage.World.Rules
 	m.step(world.Deliver(rules, m.they, m.end, m.value, m.us, world.Item[string]{Message: text}, m.me()))
 	for !m.done && world.Due(rules, &m.end, m.value, m.me()) >= 0 {
@@ -203,10 +248,11 @@ func (m *machine) acts() {
 func (v *server) talk(c net.Conn, n uint64) {
 	defer c.Close()
 	m := v.machine(n, func(b []byte) { c.Write(b) })
+	defer m.giveUp()
 	wire := model.WithDefaultWire(v.p)
 	var pending []byte
 	buf := make([]byte, 4096)
-	for frames := 0; !m.done; {
+	for frames := 0; !m.over(); {
 		size, problem := interp.FrameSizeTo(wire, pending, m.role(m.they).Name)
 		if problem.Problem != 0 {
 			if v.noise != nil {
@@ -239,7 +285,6 @@ func (v *server) frame(m *machine, wire *model.Protocol, frame []byte, n int) bo
 	if v.quirk != nil {
 		out, ok := v.quirk(n, frame)
 		if !ok {
-			m.done = true
 			return false
 		}
 		if out != nil {

@@ -490,7 +490,7 @@ func (s *session) do(a act) bool {
 			ok = s.repeat()
 		}
 	case wait:
-		if s.drain(s.o.Linger) && !a.cross {
+		if s.linger() && !a.cross {
 			s.settle()
 		}
 	case hangUp:
@@ -517,6 +517,56 @@ func (s *session) do(a act) bool {
 		s.hostile = fmt.Sprint(a.kind, word(a.text))
 	}
 	return ok
+}
+
+// linger waits for what the program does by itself: for s.o.Linger, or until a timer has run out that it must have
+// running. It reports whether something came. A program that lets such a timer pass hangs.
+func (s *session) linger() bool {
+	name, due := s.deadline()
+	if due == 0 {
+		return s.drain(s.o.Linger)
+	}
+	if s.drain(due + s.o.Patience) {
+		return true
+	}
+	if !s.ended && s.ctx.Err() == nil && s.finding == nil {
+		s.find(Hung, name, fmt.Sprintf("timer %s of %s has run out after %v at most, and it says nothing for %v more", name,
+			s.name(s.they), due, s.o.Patience))
+	}
+	return false
+}
+
+// longestTimer is how long a timer of the program may run that is waited for.
+const longestTimer = 10 * time.Second
+
+// deadline is when a timer of the program runs out at the latest, at which it sends something, wherever it may be; 0 if
+// there is none that is sure to run.
+func (s *session) deadline() (name string, due time.Duration) {
+	if s.now == nil || s.beyond || s.now.Partial || len(s.inbox) > 0 || s.judged != len(s.chunks) {
+		return "", 0
+	}
+	p := s.players[s.they]
+	for i := range s.now.Places {
+		at := &s.now.Places[i]
+		end := s.around(at)
+		first := time.Duration(0)
+		for k, a := range p.Alarms {
+			if !end.Left[k].Runs() {
+				continue
+			}
+			res := world.Expire(s.stage.World.Rules, s.they, end, at.Value, k, p)
+			s.stage.Wrong = ""
+			after := time.Duration(a.Event.Event.Timer.Ticks) * s.protocol.Tick
+			if len(res.Sends) > 0 && res.Fault == world.NoFault && (first == 0 || after < first) {
+				first, name = after, a.Name
+			}
+		}
+		if first == 0 || first > longestTimer {
+			return "", 0
+		}
+		due = max(due, first)
+	}
+	return name, due
 }
 
 // unreached is what is found where a program that was there cannot be reached again.
