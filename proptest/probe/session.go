@@ -530,8 +530,8 @@ func (s *session) linger() bool {
 		return true
 	}
 	if !s.ended && s.ctx.Err() == nil && s.finding == nil {
-		s.find(Hung, name, fmt.Sprintf("timer %s of %s has run out after %v at most, and it says nothing for %v more", name,
-			s.name(s.they), due, s.o.Patience))
+		s.find(Hung, name, fmt.Sprintf("timer %s of %s has run out after %v at most, and it says nothing for %v more",
+			name, s.name(s.they), due, s.o.Patience))
 	}
 	return false
 }
