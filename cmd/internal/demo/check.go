@@ -134,8 +134,8 @@ func literalVerdict(r *check.SuiteReport) string {
 	shortest := 0
 	for _, c := range r.Checks {
 		for _, cl := range c.Claims {
-			if run := cl.Counterexample; run != nil && (shortest == 0 || len(run.Stem()) < shortest) {
-				shortest = len(run.Stem())
+			if run := cl.Counterexample; run != nil && (shortest == 0 || len(run.Steps) < shortest) {
+				shortest = len(run.Steps)
 			}
 		}
 	}
