@@ -91,7 +91,36 @@ func followed(t *testing.T, file string, p *model.Protocol, m *model.Machine) (l
 			}
 		}
 	}
+	apart(t, file+" "+m.Name, g)
 	return len(g.Edges), moves
+}
+
+// apart checks that no label lies over another one, or over a box; that it lies in the frames around both its ends
+// is no fault.
+func apart(t *testing.T, name string, g *layered.Graph) {
+	t.Helper()
+	over := func(x1, y1, w1, h1, x2, y2, w2, h2 float64) bool {
+		return math.Abs(x1-x2) < (w1+w2)/2-1 && math.Abs(y1-y2) < (h1+h2)/2-1
+	}
+	for i, a := range g.Edges {
+		if a.LabelW <= 8 {
+			continue
+		}
+		for j, b := range g.Edges[:i] {
+			if b.LabelW > 8 && over(a.LabelX, a.LabelY, a.LabelW, a.LabelH, b.LabelX, b.LabelY, b.LabelW, b.LabelH) {
+				t.Errorf("%s: label %d lies over label %d", name, i, j)
+			}
+		}
+		for n, node := range g.Nodes {
+			if node.HeadH == 0 && over(a.LabelX, a.LabelY, a.LabelW, a.LabelH, node.X, node.Y, node.W, node.H) {
+				t.Errorf("%s: label %d lies over box %d", name, i, n)
+			}
+		}
+		left, top := a.LabelX-a.LabelW/2, a.LabelY-a.LabelH/2
+		if left < -1 || left+a.LabelW > g.W+1 || top < -1 || top+a.LabelH > g.H+1 {
+			t.Errorf("%s: label %d lies outside", name, i)
+		}
+	}
 }
 
 // around reports whether n is other, or other is inside it.
