@@ -304,3 +304,16 @@ func TestChartUnderWay(t *testing.T) {
 		t.Error(svg)
 	}
 }
+
+// TestTextsStayInside: a text beside a steep arrow lies over something rather than that the border cuts it off.
+func TestTextsStayInside(t *testing.T) {
+	p := &places{map[int][]area{}, map[int][]*segment{}}
+	p.take(area{90, 0, 600, 400}) // all but a stretch at the left
+	a := &along{segment: &segment{110, 0, 60, 400}, style: style{text: "SUBDUE_SLAVE{above: none}", at: 0.5}}
+	a.write(&svg{}, p, 600)
+	for _, x := range a.put {
+		if x.x1 < 0 {
+			t.Fatalf("it is at %+v", a.put)
+		}
+	}
+}
