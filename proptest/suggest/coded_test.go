@@ -149,3 +149,50 @@ func TestKept(t *testing.T) {
 		text, last = full, 1
 	}
 }
+
+// TestKeptValues: a run in which another value arrives is another run.
+func TestKeptValues(t *testing.T) {
+	load := func(answer string) *check.System {
+		text := strings.Replace(adder, "        ASK: {ANSWER}", "        ASK: {send: \""+answer+"\", goto: up}", 1)
+		p, list := compile.Load("spec.yaml", compile.Options{Check: "one",
+			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(text)}}})
+		if p == nil {
+			t.Fatal(list)
+		}
+		s, err := check.New(p, p.Checks[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	whole := load("ANSWER{n, last: true}")
+	if k := kept(whole, load("ANSWER{n: seen, last: true}")); k <= 0.3 || k >= 0.95 {
+		t.Errorf("with another value it keeps %v", k)
+	}
+	if k := kept(whole, load("ANSWER{n, last: true}")); k != 1 {
+		t.Errorf("with the same values it keeps %v", k)
+	}
+}
+
+// TestLittle: an edit after which nothing goes wrong because little happens comes last, with a note.
+func TestLittle(t *testing.T) {
+	r, err := Search(context.Background(), "../../specs/update/coded-ships.yaml", Options{MaxEdits: 1,
+		Only: check.Only{"duel"}, IgnoreExpect: []string{"same-value"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Rejected != 0 {
+		t.Errorf("%d candidates passed with what is still expected", r.Rejected)
+	}
+	doubtful := false
+	for _, s := range r.Suggestions {
+		little := strings.Contains(strings.Join(s.Notes, " "), "most of what was possible")
+		if little != (s.Keeps < littleKept) || doubtful && !little && s.doubt < leavesLittle {
+			t.Errorf("%v keeps %v: %v", s.Edits, s.Keeps, s.Notes)
+		}
+		doubtful = doubtful || little
+	}
+	if !doubtful {
+		t.Error(r.Text(func(Change) string { return "" }))
+	}
+}

@@ -218,6 +218,9 @@ func (s *searcher) rank() {
 	})
 }
 
+// littleKept is the share of runs below which a suggestion is doubtful.
+const littleKept = 0.5
+
 // percent is a share in whole percent.
 func percent(share float64) int { return int(math.Round(100 * share)) }
 
@@ -246,6 +249,11 @@ func (s *searcher) keeps(x *Suggestion) {
 	}
 	if x.Keeps = 1; n > 0 {
 		x.Keeps = sum / float64(n)
+	}
+	if x.Keeps < littleKept {
+		x.Notes = append(x.Notes,
+			"it takes away most of what was possible: perhaps nothing goes wrong because little happens")
+		x.doubt = max(x.doubt, leavesLittle)
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 const (
 	leavesUnused = 1 + iota // something never fires, or is never reached, as before
 	leavesFinal             // it goes on from a final state
+	leavesLittle            // most of what was possible no longer is
 	spoiled                 // something never fires, or is never reached, that did or was before
 )
 
