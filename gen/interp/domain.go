@@ -140,7 +140,11 @@ func Narrow(f *model.Field) string {
 		t = t.Elem
 	}
 	if t.Name != "" || t.Kind == model.KindRecord {
-		return "give the type of field " + f.Name + " a smaller domain in the check"
+		text := "give the type of field " + f.Name + " a smaller domain in the check"
+		if t.Kind == model.KindInt || t.Kind == model.KindOpaque {
+			text += fmt.Sprintf(" (`domains: {%s: %d..%d}`)", t.Name, t.Lowest(), t.Lowest()+1)
+		}
+		return text
 	}
 	return fmt.Sprintf("the type of field %s is written in place: name it (`types: {Name: %s}`), write the "+
 		"name instead, and give it a smaller domain in the check (`domains: {Name: ...}`)",

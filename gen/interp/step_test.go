@@ -230,8 +230,8 @@ func TestDomains(t *testing.T) {
 	}{
 		{ranged(0, 70000), "is written in place: name it (`types: {Name: 0..70000}`)"},
 		{optional(ranged(0, 70000)), "is written in place: name it (`types: {Name: 0..70000}`)"},
-		{named, "; give the type of field n a smaller domain"},
-		{optional(named), "; give the type of field n a smaller domain"},
+		{named, "; give the type of field n a smaller domain in the check (`domains: {Number: 0..1}`)"},
+		{optional(named), "; give the type of field n a smaller domain in the check (`domains: {Number: 0..1}`)"},
 	} {
 		if _, err := Domains(&model.Event{Fields: fields("n", c.t)}, 100); err == nil ||
 			!strings.Contains(err.Error(), c.want) {
