@@ -9,12 +9,14 @@ import (
 
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 // TestMixedWithItself: a specification with itself is the same; and a check in which some instances come from a second
 // reading of the same file has the same configurations, steps and results as the check itself. Nothing is lost or
 // added between versions, and each claim and rule of the check is carried over whole.
 func TestMixedWithItself(t *testing.T) {
+	race.Skip(t)
 	const most = 500
 	specs, err := filepath.Glob("../../specs/*/*.yaml")
 	if err != nil || len(specs) < 30 {
@@ -117,6 +119,7 @@ var literals = []struct{ variant, verdict, known string }{
 
 // TestLiteral: a literal variant as the old version, and the sound specification as the new one.
 func TestLiteral(t *testing.T) {
+	race.Skip(t)
 	for _, x := range literals {
 		t.Run(x.variant, func(t *testing.T) {
 			path := "../../specs/" + x.variant + ".yaml"
