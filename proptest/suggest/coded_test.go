@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/race"
 )
@@ -177,7 +178,7 @@ func TestKeptValues(t *testing.T) {
 // TestLittle: an edit after which nothing goes wrong because little happens comes last, with a note.
 func TestLittle(t *testing.T) {
 	r, err := Search(context.Background(), "../../specs/update/coded-ships.yaml", Options{MaxEdits: 1,
-		Only: check.Only{"duel"}, IgnoreExpect: []string{"same-value"}})
+		IgnoreExpect: []string{"same-value"}}) // the check `told` has a monitor, which adds statements
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -194,5 +195,45 @@ func TestLittle(t *testing.T) {
 	}
 	if !doubtful {
 		t.Error(r.Text(func(Change) string { return "" }))
+	}
+}
+
+// TestOrder: what keeps clearly more comes first, then what is simpler; doubt comes before both.
+func TestOrder(t *testing.T) {
+	list := []Suggestion{
+		{Size: 1, Keeps: 0.97, Cost: 3}, {Size: 1, Keeps: 0.99, Cost: 4}, {Size: 1, Keeps: 0.8, Cost: 1},
+		{Size: 2, Keeps: 1, Cost: 2}, {Size: 1, Keeps: 1, Cost: 1, doubt: leavesUnused},
+		{Size: 1, Keeps: 0.2, Cost: 1, doubt: leavesLittle},
+	}
+	for i := range list[1:] {
+		if better(list[i], list[i+1]) >= 0 || better(list[i+1], list[i]) <= 0 {
+			t.Errorf("%+v does not come before %+v", list[i], list[i+1])
+		}
+	}
+}
+
+// TestFlip: a comparison is turned both ways, and nothing else is.
+func TestFlip(t *testing.T) {
+	p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{
+		Data: []byte(strings.Replace(adder, "        ASK: {ANSWER}", "        ASK: {goto: up}", 1))}}})
+	if p == nil {
+		t.Fatal(list)
+	}
+	var guard model.Expr
+	for _, tr := range p.Roles[0].Transitions {
+		if tr.When != nil {
+			guard = tr.When
+		}
+	}
+	const as, turned = "n == asked", "n != asked"
+	once := flipped(guard, as)
+	if got := model.ExprString(once); got != turned+" && last" || contrary(as) != turned || contrary(turned) != as {
+		t.Error(got)
+	}
+	if got := model.ExprString(flipped(once, turned)); got != model.ExprString(guard) {
+		t.Error(got)
+	}
+	if got := model.ExprString(flipped(guard, "n == seen")); got != as+" && last" {
+		t.Error(got)
 	}
 }

@@ -211,11 +211,14 @@ func (s *searcher) rank() {
 	for i := range s.r.Suggestions {
 		s.keeps(&s.r.Suggestions[i])
 	}
-	slices.SortStableFunc(s.r.Suggestions, func(a, b Suggestion) int {
-		return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(len(a.Notes), len(b.Notes)),
-			cmp.Compare(a.Size, b.Size), -cmp.Compare(roughly(a.Keeps), roughly(b.Keeps)),
-			cmp.Compare(a.Cost, b.Cost), -cmp.Compare(a.Keeps, b.Keeps))
-	})
+	slices.SortStableFunc(s.r.Suggestions, better)
+}
+
+// better orders suggestions.
+func better(a, b Suggestion) int {
+	return cmp.Or(cmp.Compare(a.doubt, b.doubt), cmp.Compare(len(a.Notes), len(b.Notes)),
+		cmp.Compare(a.Size, b.Size), -cmp.Compare(roughly(a.Keeps), roughly(b.Keeps)),
+		cmp.Compare(a.Cost, b.Cost), -cmp.Compare(a.Keeps, b.Keeps))
 }
 
 // littleKept is the share of runs below which a suggestion is doubtful.
