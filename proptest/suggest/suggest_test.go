@@ -146,7 +146,8 @@ func TestPair(t *testing.T) {
 	b := all[slices.IndexFunc(all, func(h handler) bool {
 		return h.state == "cancelRemoteOk" && h.event == "CANCELACK"
 	})]
-	r := search(t, text[:a.from]+text[a.to:b.from]+text[b.to:], Options{Most: 3})
+	r := search(t, text[:a.from]+text[a.to:b.from]+text[b.to:],
+		Options{Most: 3, Only: check.Only{"pair", "stranger"}})
 	if len(r.Suggestions) != 3 || r.Suggestions[0].Size != 2 || r.Complete != 1 || r.Tried[1] == 0 {
 		t.Fatal(r.Text(func(Change) string { return "" }))
 	}
