@@ -329,7 +329,8 @@ func TestServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	role := regexp.MustCompile(`Protocol: "(\w+)",\n\tRole: +"(\w+)",`)
-	attackers := []string{"connection.other", "masterserver.impostor", "masterserver.other", "masterserver.stranger"}
+	attackers := []string{"connection.other", "masterserver.impostor", "masterserver.other", "masterserver.stranger",
+		"slotserver.other"}
 	for _, file := range sources {
 		text, err := os.ReadFile(file)
 		if err != nil {

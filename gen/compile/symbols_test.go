@@ -80,9 +80,9 @@ func TestOccurrences(t *testing.T) {
 		count[s.Kind.String()+" "+s.Name] = len(names.Occurrences(s.At))
 	}
 	for name, want := range map[string]int{
-		"message CHANGE": 12, "message CANCELACK": 9, "state localOk": 5, "state done": 14,
+		"message CHANGE": 13, "message CANCELACK": 9, "state localOk": 5, "state done": 16,
 		"report cancelled": 5,
-		"command change":   7, "role peer": 4, "instance a": 15,
+		"command change":   10, "role peer": 4, "instance a": 23,
 	} {
 		if count[name] != want {
 			t.Errorf("%s: %d places, not %d", name, count[name], want)

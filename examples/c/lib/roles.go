@@ -14,6 +14,7 @@ import (
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/machines/registration"
 	"github.com/parley-go/parley/machines/reset"
+	"github.com/parley-go/parley/machines/slotserver"
 	"github.com/parley-go/parley/machines/snapshot"
 	"github.com/parley-go/parley/machines/update"
 	"github.com/parley-go/parley/runtime/capi"
@@ -36,6 +37,7 @@ func init() {
 	simple("registration.file", registration.NewFileRunner)
 	simple("registration.script", registration.NewScriptRunner)
 	simple("reset.peer", reset.NewPeerRunner)
+	simple("slotserver.client", slotserver.NewClientRunner)
 	simple("snapshot.client", snapshot.NewClientRunner)
 	simple("snapshot.server", snapshot.NewServerRunner)
 	capi.Register("connection.server", func(p *capi.Params) (fsm.Commander, error) {
@@ -64,6 +66,13 @@ func init() {
 	})
 	capi.Register("update.peer", func(p *capi.Params) (fsm.Commander, error) {
 		return update.NewPeerRunner(p.Bool("wins")), nil
+	})
+	capi.Register("slotserver.server", func(p *capi.Params) (fsm.Commander, error) {
+		g := slotserver.LineList{Len: 4}
+		for i := range g.Items {
+			g.Items[i] = word(p, fmt.Sprint("line", i+1), 500, slotserver.NewLine)
+		}
+		return slotserver.NewServerRunner(word(p, "called", 31, slotserver.NewName), g)
 	})
 }
 
