@@ -92,6 +92,7 @@ func compared(p *model.Protocol, c *model.Check, plant func(*Machines)) (*compar
 		return nil, err
 	}
 	s.System.Claims, s.System.Watches, s.Checks = nil, nil, explore.CheckDeadlock
+	s.System.Settle = nil // what monitors of several hear belongs to the watches
 	x := &comparison{Machines: s, w: &world.World[interp.Value, string]{Rules: &s.Rules}}
 	for _, q := range s.Procs {
 		x.w.Machines = append(x.w.Machines, keeping{stepper{q}})
