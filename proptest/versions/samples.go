@@ -12,7 +12,7 @@ import (
 
 // drawn is how many messages with random values are tried, besides those with the least, the greatest and single
 // greatest values.
-const drawn = 40
+const drawn = 400
 
 // samples are values of a message: the least, the greatest, each field greatest alone, and some drawn ones, the same
 // each time.
@@ -48,12 +48,27 @@ type filler struct {
 	draw *rand.Rand
 }
 
-// upTo is a number from 0 to n: n itself if nothing is drawn.
+// upTo is a number from 0 to n: n itself if nothing is drawn, and else often one of the two ends, where versions differ.
 func (r *filler) upTo(n int64) int64 {
 	if r.draw == nil || n <= 0 {
 		return n
 	}
+	switch r.draw.IntN(4) {
+	case 0:
+		return n
+	case 1:
+		return 0
+	}
 	return r.draw.Int64N(n + 1)
+}
+
+// length is a number of elements. A short list is likelier to have a frame: what a tag says of the optional parts of
+// an element must be true of each.
+func (r *filler) length(most int) int {
+	if r.draw != nil && most > 0 && r.draw.IntN(2) == 0 {
+		return 1
+	}
+	return int(r.upTo(int64(most)))
 }
 
 func (r *filler) fill(t *model.Type, v []int64) {
@@ -91,8 +106,9 @@ func (r *filler) fill(t *model.Type, v []int64) {
 	case model.KindArray:
 		elems(int(t.Index.Count()), v)
 	case model.KindList:
-		v[0] = r.upTo(int64(t.Cap))
-		elems(int(v[0]), v[1:])
+		n := r.length(t.Cap)
+		v[0] = int64(n)
+		elems(n, v[1:])
 	case model.KindSet:
 		for i := range t.Elem.Count() {
 			v[0] |= r.upTo(1) << i
