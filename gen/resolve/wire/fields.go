@@ -186,8 +186,12 @@ func (w *writer) text(f *model.Field, e ast.Entry, base model.WireBase) model.Wi
 	case "counted":
 		b.Count = true
 		if w.counted[name] == nil {
-			w.r.Errorf("FSM074", e.Key.Span(), "the text %s has no count before it", diag.Quote(name)).
-				With("add an item `count " + name + ": u8`, or end the text with a zero byte: `" + name + ": nul`")
+			what, or := "text", ", or end the text with a zero byte: `"+name+": nul`"
+			if f.Type.Binary {
+				what, or = "bytes", ""
+			}
+			w.r.Errorf("FSM074", e.Key.Span(), "the %s %s has no count before it", what, diag.Quote(name)).
+				With("add an item `count " + name + ": u8`" + or)
 			return nil
 		}
 		w.grow(0, limit)

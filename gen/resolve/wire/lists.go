@@ -43,8 +43,10 @@ func (w *writer) count(name string, e ast.Entry, base model.WireBase) model.Wire
 		most = f.Type.Index.Count()
 	}
 	if !fits(0, most, form.Number) {
-		w.r.Errorf("FSM073", form.n.Span(), "%s cannot count up to %d", describe(form.Number), most)
-		return nil
+		d := w.r.Errorf("FSM073", form.n.Span(), "%s cannot count up to %d", describe(form.Number), most)
+		if most < 1<<16 {
+			d.With("write `count " + name + ": u16`")
+		}
 	}
 	c := &model.WireCount{WireBase: base, Field: f, Number: form.Number, Late: late}
 	w.counted[name] = c
