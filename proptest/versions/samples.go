@@ -48,7 +48,8 @@ type filler struct {
 	draw *rand.Rand
 }
 
-// upTo is a number from 0 to n: n itself if nothing is drawn, and else often one of the two ends, where versions differ.
+// upTo is a number from 0 to n: n itself if nothing is drawn, and else often one of the two ends, where
+// versions differ.
 func (r *filler) upTo(n int64) int64 {
 	if r.draw == nil || n <= 0 {
 		return n
