@@ -1,0 +1,373 @@
+package second
+
+import (
+	"fmt"
+	"slices"
+	"sort"
+	"strconv"
+	"strings"
+)
+
+// Value is bool, int64, Text, Name (of an enumeration), List, Set, *Array, *Record, or nil for none.
+// Claims have [instance], [group] and [partRef] besides.
+type Value any
+
+type (
+	// Text is a text, or bytes.
+	Text string
+	// Name is a value of an enumeration; N is its place there.
+	Name struct {
+		S string
+		N int
+	}
+	// List is a list or queue.
+	List []Value
+	// Set is a set, in the order of its type.
+	Set []Value
+	// Array has one value for each key of T; a map is an array of optional values.
+	Array struct {
+		T *Type
+		V []Value
+	}
+	// Record has the values of T's fields.
+	Record struct {
+		T *Type
+		V []Value
+	}
+)
+
+type kind int
+
+const (
+	kBool kind = iota
+	kInt       // and opaque numbers
+	kEnum
+	kText
+	kOptional
+	kRecord
+	kArray
+	kList
+	kSet
+)
+
+// Type is a type with the domain that the check gives it.
+type Type struct {
+	kind   kind
+	lo, hi int64
+	opaque bool
+	texts  int64 // kText: how many different ones there are
+	names  []Name
+	fields []field
+	key    *Type
+	elem   *Type
+	max    int64
+	all    []Value // what values returns
+}
+
+type field struct {
+	name string
+	t    *Type
+}
+
+// fault is the panic of a step that faults; refusal is that of one that is refused.
+type (
+	fault   struct{ why string }
+	refusal struct{ why string }
+)
+
+func faultf(format string, args ...any) { panic(fault{fmt.Sprintf(format, args...)}) }
+
+// text writes a value so that equal values have equal texts.
+func text(v Value) string {
+	switch v := v.(type) {
+	case nil:
+		return "none"
+	case bool:
+		return strconv.FormatBool(v)
+	case int64:
+		return strconv.FormatInt(v, 10)
+	case instance:
+		return strconv.Itoa(int(v))
+	case Text:
+		return strconv.Quote(string(v))
+	case Name:
+		return v.S
+	case List:
+		return "[" + texts(v) + "]"
+	case Set:
+		return "[" + texts(v) + "]"
+	case *Array:
+		return "(" + texts(v.V) + ")"
+	case *Record:
+		return "{" + texts(v.V) + "}"
+	}
+	panic(fmt.Sprintf("no text of %T", v))
+}
+
+func texts(vs []Value) string {
+	out := make([]string, len(vs))
+	for i, v := range vs {
+		out[i] = text(v)
+	}
+	return strings.Join(out, ",")
+}
+
+func equal(a, b Value) bool {
+	if s, ok := a.(Set); ok {
+		if l, ok := b.(List); ok {
+			return text(s) == text(setOf(l))
+		}
+	}
+	if s, ok := b.(Set); ok {
+		if l, ok := a.(List); ok {
+			return text(s) == text(setOf(l))
+		}
+	}
+	return text(a) == text(b)
+}
+
+// order is the place of a scalar among the values of its type.
+func order(v Value) int64 {
+	switch v := v.(type) {
+	case int64:
+		return v
+	case instance:
+		return int64(v)
+	case bool:
+		if v {
+			return 1
+		}
+		return 0
+	case Name:
+		return int64(v.N)
+	}
+	faultf("%s has no order", text(v))
+	return 0
+}
+
+func setOf(vs []Value) Set {
+	out := slices.Clone(vs)
+	sort.SliceStable(out, func(i, j int) bool { return order(out[i]) < order(out[j]) })
+	return Set(slices.CompactFunc(out, equal))
+}
+
+func has(vs []Value, x Value) bool {
+	return slices.ContainsFunc(vs, func(v Value) bool { return equal(v, x) })
+}
+
+func without(vs []Value, x Value) []Value {
+	out := []Value{}
+	for _, v := range vs {
+		if !equal(v, x) {
+			out = append(out, v)
+		}
+	}
+	return out
+}
+
+// sample is the n-th of the texts that a check tells apart.
+func sample(n int64) Text {
+	if n == 0 {
+		return ""
+	}
+	return Text(string(rune('a' + n - 1)))
+}
+
+// values returns all values of t, lowest first.
+func (t *Type) values() []Value {
+	if t.all == nil {
+		t.all = t.list()
+	}
+	return t.all
+}
+
+func (t *Type) list() (out []Value) {
+	switch t.kind {
+	case kBool:
+		return []Value{false, true}
+	case kInt:
+		for i := t.lo; i <= t.hi; i++ {
+			out = append(out, i)
+			if len(out) > 1<<17 {
+				panic(unsupported("a type of more than 131,072 values"))
+			}
+		}
+	case kEnum:
+		for _, n := range t.names {
+			out = append(out, n)
+		}
+	case kText:
+		for i := range t.texts {
+			out = append(out, sample(i))
+		}
+	case kOptional:
+		return append([]Value{nil}, t.elem.values()...)
+	case kRecord:
+		for _, vs := range product(len(t.fields), func(i int) []Value { return t.fields[i].t.values() }) {
+			out = append(out, &Record{t, vs})
+		}
+	case kArray:
+		for _, vs := range product(len(t.key.values()), func(int) []Value { return t.elem.values() }) {
+			out = append(out, &Array{t, vs})
+		}
+	case kList:
+		for n := range int(t.max) + 1 {
+			for _, vs := range product(n, func(int) []Value { return t.elem.values() }) {
+				out = append(out, List(vs))
+			}
+		}
+	case kSet:
+		elems := t.elem.values()
+		for _, vs := range product(len(elems), func(int) []Value { return []Value{false, true} }) {
+			s := Set{}
+			for i, in := range vs {
+				if in.(bool) {
+					s = append(s, elems[i])
+				}
+			}
+			out = append(out, s)
+		}
+	}
+	return out
+}
+
+// product returns all tuples of n values.
+func product(n int, of func(i int) []Value) [][]Value {
+	out := [][]Value{{}}
+	for i := range n {
+		var next [][]Value
+		for _, head := range out {
+			for _, v := range of(i) {
+				next = append(next, append(slices.Clone(head), v))
+			}
+			if len(next) > 1<<17 {
+				panic(unsupported("more than 131,072 different values"))
+			}
+		}
+		out = next
+	}
+	return out
+}
+
+// zero is the value with which a variable begins.
+func (t *Type) zero() Value {
+	switch t.kind {
+	case kBool:
+		return false
+	case kInt:
+		return t.lo
+	case kEnum:
+		return t.names[0]
+	case kText:
+		return Text("")
+	case kRecord:
+		r := &Record{T: t}
+		for _, f := range t.fields {
+			r.V = append(r.V, f.t.zero())
+		}
+		return r
+	case kArray:
+		a := &Array{T: t}
+		for range t.key.values() {
+			a.V = append(a.V, t.elem.zero())
+		}
+		return a
+	case kList:
+		return List{}
+	case kSet:
+		return Set{}
+	}
+	return nil
+}
+
+// fit is v as a value of t; what is none fits nowhere but into an optional, and what is outside of a range
+// is a fault.
+func (t *Type) fit(v Value) Value {
+	if in, ok := v.(instance); ok {
+		v = int64(in)
+	}
+	if t.kind == kOptional {
+		if v == nil {
+			return nil
+		}
+		return t.elem.fit(v)
+	}
+	if v == nil {
+		faultf("none is used as a value")
+	}
+	switch t.kind {
+	case kInt:
+		if n := v.(int64); !t.opaque && (n < t.lo || n > t.hi) {
+			faultf("%d is outside of %d..%d", n, t.lo, t.hi)
+		}
+	case kList:
+		l, ok := v.(List)
+		if s, is := v.(Set); is {
+			l, ok = List(s), true
+		}
+		if !ok {
+			panic(fmt.Sprintf("%T for a list", v))
+		}
+		if int64(len(l)) > t.max {
+			faultf("a list of at most %d has %d", t.max, len(l))
+		}
+		out := make(List, len(l))
+		for i := range l {
+			out[i] = t.elem.fit(l[i])
+		}
+		return out
+	case kSet:
+		var in []Value
+		switch v := v.(type) {
+		case Set:
+			in = v
+		case List:
+			in = v
+		}
+		out := []Value{}
+		for _, x := range in {
+			out = append(out, t.elem.fit(x))
+		}
+		return setOf(out)
+	case kRecord:
+		r := v.(*Record)
+		out := &Record{T: t}
+		for i, f := range t.fields {
+			out.V = append(out.V, f.t.fit(r.V[i]))
+		}
+		return out
+	case kArray:
+		a := v.(*Array)
+		out := &Array{T: t}
+		for i := range a.V {
+			out.V = append(out.V, t.elem.fit(a.V[i]))
+		}
+		return out
+	}
+	return v
+}
+
+// place returns where the value of a key stands; outside of the keys is a fault.
+func (t *Type) place(key Value) int {
+	n := order(key)
+	if t.key.kind == kEnum {
+		for i, v := range t.key.names {
+			if int64(v.N) == n {
+				return i
+			}
+		}
+		faultf("no key %s", text(key))
+	}
+	lo, size := int64(0), int64(2)
+	if t.key.kind == kInt {
+		lo, size = t.key.lo, t.key.hi-t.key.lo+1
+	}
+	if n < lo || n >= lo+size {
+		faultf("no key %s", text(key))
+	}
+	return int(n - lo)
+}
+
+func (t *Type) fieldAt(name string) int {
+	return slices.IndexFunc(t.fields, func(f field) bool { return f.name == name })
+}
