@@ -420,6 +420,13 @@ func (w *world) newWatch(c claim) *watch {
 					}
 				}
 			}
+			walk(x.X)
+			for _, a := range x.Args {
+				if id, ok := a.(*syntax.Ident); !ok || !w.groups[id.Name].lone {
+					walk(a) // an instance as an index is a number
+				}
+			}
+			return
 		case *syntax.Arrow:
 			walk(x.X)
 			walk(x.Y)
@@ -449,12 +456,12 @@ func (w *world) newWatch(c claim) *watch {
 	return s
 }
 
-// A stopwatch is 0 while nothing waits. Else it is 1 + 2 times the beats that have passed, and 1 more where the
+// A stopwatch is -1 for ever once it was too late, and 0 while nothing waits. Else it is 1 + 2 times the beats that have passed, and 1 more where the
 // present beat does not count, since one of those that it looks at had felt it before.
 func (w *world) stopwatches(before, c *config, felt int) {
 	for _, s := range w.watches {
 		v := c.clocks[s.at]
-		if v == 0 || !slices.Contains(s.all, felt) {
+		if v <= 0 || !slices.Contains(s.all, felt) {
 			continue
 		}
 		if w.last(before, s, felt) {
@@ -484,6 +491,9 @@ func (w *world) last(before *config, s *watch, felt int) bool {
 func (w *world) settle(c *config) (violated []string) {
 	for _, s := range w.watches {
 		v := c.clocks[s.at]
+		if v < 0 {
+			continue // the run has been too late, and that stays so
+		}
 		reached := w.holds(c, s.c.exprs[0])
 		switch {
 		case reached:
@@ -503,7 +513,7 @@ func (w *world) settle(c *config) (violated []string) {
 		c.clocks[s.at] = v
 		if v > 0 && int64(v-1)/2 > s.most {
 			violated = append(violated, s.c.name)
-			c.clocks[s.at] = 1 + 2*int(s.most+1)
+			c.clocks[s.at] = -1
 		}
 	}
 	c.key = ""

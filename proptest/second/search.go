@@ -308,19 +308,6 @@ func (s *search) units(c claim, mv *move) (out []string) {
 	return []string{fmt.Sprint(fair, " ", mv.who, mv.class)}
 }
 
-// demanded are the units that a step, where it is possible, makes possible. A command counts for its own
-// promise alone.
-func (s *search) demanded(c claim, mv *move) []string {
-	if mv.kind != isCommand {
-		return s.units(c, mv)
-	}
-	rule := s.w.rule(s.w.roles[mv.who], mv.event)
-	if rule.fair == "" {
-		return nil
-	}
-	return []string{fmt.Sprint(rule.fair, " promise ", mv.who, mv.event)}
-}
-
 // live decides eventually and leadsTo: is there a fair run that never comes to the goal?
 func (s *search) live(c claim) {
 	bad := make([]bool, len(s.nodes))
@@ -334,7 +321,7 @@ func (s *search) live(c claim) {
 			continue
 		}
 		here = append(here, i)
-		must := slices.ContainsFunc(n.edges, func(e edge) bool { return len(s.demanded(c, e.mv)) > 0 })
+		must := slices.ContainsFunc(n.edges, func(e edge) bool { return len(s.units(c, e.mv)) > 0 })
 		if !must {
 			lasting[i] = true
 		}
@@ -385,7 +372,7 @@ func (s *search) fairCycles(c claim, among []int, mark []bool) {
 		for _, i := range comp {
 			own := map[string]bool{}
 			for _, e := range s.nodes[i].edges {
-				for _, u := range s.demanded(c, e.mv) {
+				for _, u := range s.units(c, e.mv) {
 					own[u] = true
 				}
 				if e.to >= 0 && in[e.to] {
@@ -427,7 +414,7 @@ func (s *search) fairCycles(c claim, among []int, mark []bool) {
 		var rest []int
 		for _, i := range comp {
 			if !slices.ContainsFunc(s.nodes[i].edges, func(e edge) bool {
-				return slices.ContainsFunc(s.demanded(c, e.mv), func(u string) bool { return without[u] })
+				return slices.ContainsFunc(s.units(c, e.mv), func(u string) bool { return without[u] })
 			}) {
 				rest = append(rest, i)
 			}

@@ -206,6 +206,7 @@ type outcome struct {
 	effects   []effect
 	refused   bool
 	fault     string // "": none
+	wrong     bool   // the fault is no refusal, whoever sent the message
 	ignored   bool
 	defensive bool
 	changed   bool // the control state is another one
@@ -237,6 +238,8 @@ func (m *machine) step(ev event, time *timing) (out outcome) {
 		case nil:
 		case fault:
 			out = outcome{m: m, fault: x.why}
+		case wrong:
+			out = outcome{m: m, fault: x.why, wrong: true}
 		case refusal:
 			out = outcome{m: m, refused: true}
 		default:
@@ -564,7 +567,7 @@ func (s *step) receivers(e *env, to *ast.Node) []int {
 	default:
 		n := int(number(v))
 		if n == s.self || n < 0 || n >= e.u.parties {
-			faultf("to instance %d", n)
+			panic(wrong{fmt.Sprintf("to instance %d", n)})
 		}
 		out = append(out, n)
 	}

@@ -72,6 +72,7 @@ type field struct {
 // fault is the panic of a step that faults; refusal is that of one that is refused.
 type (
 	fault   struct{ why string }
+	wrong   struct{ why string } // no domain of a check excuses it
 	refusal struct{ why string }
 )
 

@@ -232,6 +232,7 @@ type move struct {
 	who       int
 	kind      moveKind
 	to        *config
+	wrong     bool
 	violation string // what is wrong with the step; then there is no configuration behind it
 	event     string // a command's or timer's name, for rules
 	class     string // what fairness looks at: a transition or a channel
@@ -327,7 +328,7 @@ func (w *world) broken(c, next *config, i, j int) (out []move) {
 	if w.mayCrash(c, i) && !w.atomic {
 		torn := next.clone()
 		w.hangup(torn, i, j, "reset")
-		if o := w.step(c.in[i].m, event{name: "lost", sender: j}); !o.refused && o.fault == "" {
+		if o := w.step(c.in[i].m, event{name: "lost", sender: j}); !o.refused && o.fault == "" && !o.ignored {
 			torn.in[i].m = o.m
 			w.fall(torn, i, j)
 			torn.crashes++
@@ -589,7 +590,7 @@ func (w *world) receive(c, next *config, i, from int, m message, mv move) []move
 func (w *world) applied(c, next *config, i int, o outcome, mv move, command string) (out []move) {
 	switch {
 	case o.fault != "":
-		mv.violation = "fault"
+		mv.violation, mv.wrong = "fault", o.wrong
 		return []move{mv}
 	case o.refused:
 		mv.violation = "unspecified-reception"
@@ -877,8 +878,10 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 	for _, m := range w.forgeries(h) {
 		mv := move{label: m.text + " by hostile " + w.names[h], who: i, kind: isHostile}
 		for _, mv := range w.receive(c, c.clone(), i, h, m, mv) {
-			switch mv.violation {
-			case "unspecified-reception", "fault", "deferred-overflow":
+			switch {
+			case mv.wrong:
+				out = append(out, mv)
+			case mv.violation == "unspecified-reception", mv.violation == "fault", mv.violation == "deferred-overflow":
 				closed(mv.label + ", refused")
 			default:
 				out = append(out, mv)
