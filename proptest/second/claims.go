@@ -24,7 +24,8 @@ type claim struct {
 func (w *world) claims() (out []claim) {
 	for _, e := range entries(w.check.Get("claims")) {
 		c := claim{name: e.Key.Text}
-		for _, kind := range []string{"always", "sometimes", "agree", "reachable", "confluent", "eventually", "leadsTo"} {
+		for _, kind := range []string{"always", "sometimes", "agree", "reachable", "confluent",
+			"eventually", "leadsTo"} {
 			n := e.Value.Get(kind)
 			if n == nil {
 				continue
@@ -51,6 +52,11 @@ func (w *world) claims() (out []claim) {
 		}
 		c.quiescent = e.Value.Get("quiescent") != nil && e.Value.Get("quiescent").Text == "true"
 		c.except = scalars(e.Value.Get("except"))
+		for _, x := range c.except {
+			if strings.ContainsAny(x, " /") {
+				panic(unsupported("an exception that names a transition"))
+			}
+		}
 		out = append(out, c)
 	}
 	return out
@@ -143,7 +149,8 @@ func (v *view) under(from, to int, rest []syntax.Node, empty bool) Value {
 			}
 			for k, cl := range w.classes {
 				for _, it := range v.c.ch[w.at(i, j, k)] {
-					if it.news != "" && empty && len(rest) == 0 || it.news == "" && counts(rest, it.msg.name, cl.name) {
+					if it.news != "" && empty && len(rest) == 0 || it.news == "" &&
+						counts(rest, it.msg.name, cl.name) {
 						n++
 					}
 				}
@@ -346,7 +353,8 @@ func (w *world) observe(c *config, i int, prefix, name string, values map[string
 	for key, most := range w.watched[w.roles[i]] {
 		what, rest, _ := strings.Cut(key, " ")
 		switch {
-		case what == "commanded" && prefix == "c:" && rest == name, what == "reported" && prefix == "r:" && rest == name:
+		case what == "commanded" && prefix == "c:" && rest == name, what == "reported" &&
+			prefix == "r:" && rest == name:
 			in.seen[key] = min(most, in.seen[key].(int64)+1)
 		case what == "last":
 			if f, ok := strings.CutPrefix(rest, prefix+name+"."); ok {
@@ -456,7 +464,8 @@ func (w *world) newWatch(c claim) *watch {
 	return s
 }
 
-// A stopwatch is -1 for ever once it was too late, and 0 while nothing waits. Else it is 1 + 2 times the beats that have passed, and 1 more where the
+// A stopwatch is -1 for ever once it was too late, and 0 while nothing waits. Else it is 1 + 2 times
+// the beats that have passed, and 1 more where the
 // present beat does not count, since one of those that it looks at had felt it before.
 func (w *world) stopwatches(before, c *config, felt int) {
 	for _, s := range w.watches {

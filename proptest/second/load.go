@@ -83,8 +83,9 @@ type unit struct {
 }
 
 func newUnit(root, check *ast.Node, parties int, given map[string]*Type) *unit {
-	u := &unit{root: root, parties: parties, given: given, consts: map[string]*ast.Node{}, domains: map[string]*ast.Node{},
-		types: map[string]*Type{}, roles: map[string]*role{}, imports: map[string]*ast.Node{},
+	u := &unit{root: root, parties: parties, given: given, consts: map[string]*ast.Node{},
+		domains: map[string]*ast.Node{},
+		types:   map[string]*Type{}, roles: map[string]*role{}, imports: map[string]*ast.Node{},
 		enums: map[string]*Type{}, parsed: map[*ast.Node]syntax.Node{},
 		messages: map[string][]field{}}
 	for _, e := range entries(root.Get("consts")) {
@@ -423,7 +424,8 @@ func (u *unit) role(name string) *role {
 // read reads a role, or a monitor.
 func (u *unit) read(name string, n *ast.Node) *role {
 	r := &role{u: u, name: name, node: n, timers: map[string]*timer{}, fields: map[string][]field{},
-		routines: map[string]*ast.Node{}, bodies: map[string][]stmt{}, states: map[string]*stateDef{}, resumed: map[string]bool{}, deferred: 8}
+		routines: map[string]*ast.Node{}, bodies: map[string][]stmt{},
+		states: map[string]*stateDef{}, resumed: map[string]bool{}, deferred: 8}
 	if n.Get("of") == nil {
 		u.roles[name] = r
 	}
@@ -570,7 +572,8 @@ func (r *role) listed(on map[string]*handler, n *ast.Node) {
 				}
 			}
 			// Its fields are passed by name: lit stays without fields, and passing is asked for.
-			on[name] = &handler{branches: []branch{{do: []stmt{{op: "run", x: syntax.Of(x, name, e.Key.Span()),
+			on[name] = &handler{branches: []branch{{do: []stmt{{op: "run", x: syntax.Of(x,
+				name, e.Key.Span()),
 				pass: true}}}}, place: e.Key.Span().Place()}
 		}
 	}
@@ -634,7 +637,8 @@ func (r *role) stmt(n *ast.Node) (out []stmt) {
 		case "start":
 			out = append(out, stmt{op: key, x: r.u.expr(v), ticks: n.Get("ticks")})
 		case "if":
-			out = append(out, stmt{op: key, x: r.u.expr(v), then: r.stmts(n.Get("then")), els: r.stmts(n.Get("else"))})
+			out = append(out, stmt{op: key, x: r.u.expr(v), then: r.stmts(n.Get("then")),
+				els: r.stmts(n.Get("else"))})
 		case "each":
 			over := v.Entries[0]
 			x, err := syntax.ParseOver(over.Value.Text, over.Value.Part)

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"runtime/debug"
 	"slices"
-
-	"github.com/parley-go/parley/gen/syntax"
 )
 
 // Result is what the search of a check has found.
@@ -20,8 +18,6 @@ type Result struct {
 // Options of [Spec.Run].
 type Options struct {
 	Most int // configurations; 0 for no limit
-	// Plant names an error that the search makes on purpose, to see that a comparison notices it.
-	Plant string
 }
 
 type edge struct {
@@ -414,7 +410,8 @@ func (s *search) fairCycles(c claim, among []int, mark []bool) {
 		var rest []int
 		for _, i := range comp {
 			if !slices.ContainsFunc(s.nodes[i].edges, func(e edge) bool {
-				return slices.ContainsFunc(s.units(c, e.mv), func(u string) bool { return without[u] })
+				return slices.ContainsFunc(s.units(c, e.mv),
+					func(u string) bool { return without[u] })
 			}) {
 				rest = append(rest, i)
 			}
@@ -506,7 +503,8 @@ func (s *search) confluent(c claim) {
 	for _, n := range s.nodes {
 		for i, a := range n.edges {
 			for _, b := range n.edges[i+1:] {
-				if !event(a) || !event(b) || a.mv.who == b.mv.who && a.mv.kind == isCommand && b.mv.kind == isCommand ||
+				if !event(a) || !event(b) || a.mv.who == b.mv.who &&
+					a.mv.kind == isCommand && b.mv.kind == isCommand ||
 					a.mv.kind == isReceive && b.mv.kind == isReceive && a.mv.class == b.mv.class {
 					continue
 				}
@@ -518,5 +516,3 @@ func (s *search) confluent(c claim) {
 		}
 	}
 }
-
-var _ syntax.Node = (*syntax.Ident)(nil)

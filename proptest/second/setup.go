@@ -17,7 +17,8 @@ func newWorld(root *ast.Node, name string) *world {
 	if check == nil {
 		panic(unsupported("no check " + name))
 	}
-	w := &world{check: check, groups: map[string]group{}, of: map[string]int{}, memo: map[string]outcome{}, forged: map[int][]message{}, restart: faults{total: -1}}
+	w := &world{check: check, groups: map[string]group{}, of: map[string]int{},
+		memo: map[string]outcome{}, forged: map[int][]message{}, restart: faults{total: -1}}
 	// How many instances there are has to be known before any type is.
 	var specs []string
 	scratch := newUnit(root, check, 1, nil)
@@ -26,7 +27,8 @@ func newWorld(root *ast.Node, name string) *world {
 		g, _ := syntax.ParseGroup(e.Key.Text, e.Key.Part)
 		if g == nil {
 			w.groups[e.Key.Text] = group{0, []instance{instance(len(w.names))}, true}
-			w.names, specs, bound = append(w.names, e.Key.Text), append(specs, e.Value.Text), append(bound, nil)
+			w.names, specs, bound = append(w.names, e.Key.Text), append(specs,
+				e.Value.Text), append(bound, nil)
 			continue
 		}
 		e0 := &env{u: scratch}

@@ -248,7 +248,8 @@ func (m *machine) step(ev event, time *timing) (out outcome) {
 	}()
 	f := &frame{m: m.clone()}
 	ignored := s.handle(f, ev)
-	return outcome{m: f.m, effects: s.effects, ignored: ignored, defensive: s.defensive, changed: f.m.state != m.state}
+	return outcome{m: f.m, effects: s.effects, ignored: ignored, defensive: s.defensive,
+		changed: f.m.state != m.state}
 }
 
 // mode is what the present state says first about an event: "handle", "ignore", "defer", or "" for nothing.
@@ -280,7 +281,8 @@ func (m *machine) handlers(name string) (out []placed) {
 		return out
 	}
 	for _, c := range m.r.common {
-		if h := c.on[name]; h != nil && (c.in == nil || m.inAny(c.in)) && (c.except == nil || !m.inAny(c.except)) {
+		if h := c.on[name]; h != nil && (c.in == nil || m.inAny(c.in)) && (c.except == nil ||
+			!m.inAny(c.except)) {
 			return []placed{{h, at}}
 		}
 	}
@@ -399,7 +401,8 @@ func (s *step) enter(f *frame, ev event, stay, inner *stateDef) {
 		s.do(f, s.env(f, ev), x.entry)
 	}
 	if inner.final && f.parent != nil && ev.name != "start" {
-		f.parent.queue = append(f.parent.queue, event{name: f.p.name + ".finished", msg: f.keyed(nil), sender: s.sender})
+		f.parent.queue = append(f.parent.queue, event{name: f.p.name + ".finished",
+			msg: f.keyed(nil), sender: s.sender})
 	}
 }
 
@@ -460,7 +463,8 @@ func (s *step) one(f *frame, e *env, st *stmt) {
 		if f.parent == nil {
 			s.effects = append(s.effects, effect{to: -1, report: name, values: values})
 		} else {
-			f.parent.queue = append(f.parent.queue, event{name: f.p.name + "." + name, msg: f.keyed(values), sender: s.sender})
+			f.parent.queue = append(f.parent.queue, event{name: f.p.name + "." + name,
+				msg: f.keyed(values), sender: s.sender})
 		}
 	case "run":
 		s.run(f, e, st)

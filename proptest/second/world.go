@@ -267,7 +267,8 @@ func (w *world) moves(c *config) (out []move) {
 			o := w.step(in.m, event{name: "start", sender: -1})
 			next := c.clone()
 			next.in[i].started = true
-			out = append(out, w.applied(c, next, i, o, move{label: "start", who: i, kind: isStart, class: "start"}, "")...)
+			out = append(out, w.applied(c, next, i, o, move{label: "start", who: i,
+				kind: isStart, class: "start"}, "")...)
 			out = append(append(out, w.crashes(c, i)...), w.unheard(c, i)...)
 		default:
 			out = append(out, w.liveMoves(c, i)...)
@@ -311,7 +312,8 @@ func (w *world) liveMoves(c *config, i int) (out []move) {
 			next := c.clone()
 			next.in[i].wait[j] = false
 			out = append(out, w.applied(c, next, i, w.step(in.m, event{name: "up", sender: j}),
-				move{label: fmt.Sprint("up from ", j), who: i, kind: isNews, class: fmt.Sprint("up ", j)}, "")...)
+				move{label: fmt.Sprint("up from ", j), who: i, kind: isNews,
+					class: fmt.Sprint("up ", j)}, "")...)
 		}
 		if w.linked[i][j] && !in.gone[j] && !in.wait[j] && c.cut < w.breaks && w.roles[j] != nil {
 			next := c.clone()
@@ -440,11 +442,13 @@ func (w *world) expiries(c *config, i int, m *machine, path []where, out *[]move
 		next := c.clone()
 		next.count(i, used, rule)
 		o := in.m.expire(path, ev, w.time)
-		*out = append(*out, w.applied(c, next, i, o, move{label: key, who: i, kind: isTimer, event: name, class: key}, "")...)
+		*out = append(*out, w.applied(c, next, i, o, move{label: key, who: i, kind: isTimer,
+			event: name, class: key}, "")...)
 	}
 	for _, p := range m.r.parts {
 		for _, keys := range p.tuples() {
-			w.expiries(c, i, m.parts[keyText(p.name, keys)], append(slices.Clone(path), where{p, keys}), out)
+			w.expiries(c, i, m.parts[keyText(p.name, keys)], append(slices.Clone(path),
+				where{p, keys}), out)
 		}
 	}
 }
@@ -482,7 +486,8 @@ func (m *machine) expire(path []where, ev event, time *timing) (out outcome) {
 	frames := []*frame{{m: m.clone()}}
 	for _, at := range path {
 		up := frames[len(frames)-1]
-		frames = append(frames, &frame{m: up.m.part(at.p, at.keys).clone(), parent: up, p: at.p, keys: at.keys})
+		frames = append(frames, &frame{m: up.m.part(at.p, at.keys).clone(), parent: up, p: at.p,
+			keys: at.keys})
 	}
 	s.handle(frames[len(frames)-1], ev)
 	for k := len(frames) - 2; k >= 0; k-- {
@@ -519,7 +524,7 @@ func (w *world) arrivals(c *config, i, j int) (out []move) {
 			}
 			rest := slices.Delete(slices.Clone(c.ch[at]), n, n+1)
 			mv := move{label: fmt.Sprintf("%s from %d", it.text(), j), who: i, kind: isReceive,
-				class: fmt.Sprint("channel ", at), message: it.text()}
+				class: fmt.Sprint("channel ", at), message: it.text(), event: it.msg.name}
 			if it.news != "" || w.linked[i][j] && in.gone[j] {
 				next := c.clone()
 				next.ch[at] = rest
@@ -530,8 +535,10 @@ func (w *world) arrivals(c *config, i, j int) (out []move) {
 					continue
 				}
 				next.in[i].gone[j] = true
-				next.in[i].held = slices.DeleteFunc(slices.Clone(in.held), func(h kept) bool { return h.from == j })
-				out = append(out, w.applied(c, next, i, w.step(in.m, event{name: "lost", sender: j}), mv, "")...)
+				next.in[i].held = slices.DeleteFunc(slices.Clone(in.held),
+					func(h kept) bool { return h.from == j })
+				out = append(out, w.applied(c, next, i, w.step(in.m, event{name: "lost",
+					sender: j}), mv, "")...)
 				continue
 			}
 			next := c.clone()
@@ -572,7 +579,8 @@ func (w *world) receive(c, next *config, i, from int, m message, mv move) []move
 		o = outcome{m: in.m, ignored: true}
 	}
 	out := w.applied(c, next, i, o, mv, "")
-	if w.roles[from] == nil && mv.kind == isOffer && len(out) == 1 && out[0].violation != "" && out[0].violation != "overflow" {
+	if w.roles[from] == nil && mv.kind == isOffer && len(out) == 1 && out[0].violation != "" &&
+		out[0].violation != "overflow" {
 		// What a hostile instance sent is refused only now.
 		out[0].violation = ""
 		held := next.in[i].held
@@ -610,7 +618,8 @@ func (w *world) applied(c, next *config, i int, o outcome, mv move, command stri
 			if ok, wrong := w.emit(torn, i, o.effects, n); ok && wrong == "" {
 				w.fall(torn, i, -1)
 				torn.crashes++
-				out = append(out, move{label: mv.label + fmt.Sprint(", crash after ", n), who: i, kind: isFault, to: torn})
+				out = append(out, move{label: mv.label + fmt.Sprint(", crash after ",
+					n), who: i, kind: isFault, to: torn})
 			}
 		}
 	}
@@ -706,8 +715,10 @@ func (w *world) fall(c *config, i, told int) {
 			if w.atomic {
 				what = "lost"
 			}
-			if k := w.at(i, j, w.newsClass()); in.gone[j] && len(c.ch[k]) > 0 && j != told && !w.atomic && !w.dgram && w.roles[j] != nil {
-				// Nobody is told of the end of a link that had ended, but what was sent before may go, too.
+			if k := w.at(i, j, w.newsClass()); in.gone[j] && len(c.ch[k]) > 0 && j != told &&
+				!w.atomic && !w.dgram && w.roles[j] != nil {
+				// Nobody is told of the end of a link that had ended, but what was sent before may go,
+				// too.
 				c.ch[k] = append(slices.Clone(c.ch[k]), item{news: "mark"})
 			}
 			w.hangup(c, i, j, what)
@@ -762,7 +773,8 @@ func (w *world) unheard(c *config, i int) (out []move) {
 				if w.linked[i][j] && c.in[i].gone[j] {
 					next := c.clone()
 					next.ch[at] = slices.Delete(slices.Clone(c.ch[at]), n, n+1)
-					out = append(out, move{label: "dropped", who: i, kind: isNews, to: next, class: fmt.Sprint("channel ", at)})
+					out = append(out, move{label: "dropped", who: i, kind: isNews,
+						to: next, class: fmt.Sprint("channel ", at)})
 				}
 			}
 		}
@@ -782,7 +794,8 @@ func (w *world) downMoves(c *config, i int) (out []move) {
 				}
 				next := c.clone()
 				next.ch[at] = slices.Delete(slices.Clone(c.ch[at]), n, n+1)
-				out = append(out, move{label: "dropped", who: i, kind: isNews, to: next, class: fmt.Sprint("channel ", at)})
+				out = append(out, move{label: "dropped", who: i, kind: isNews, to: next,
+					class: fmt.Sprint("channel ", at)})
 			}
 		}
 	}
@@ -797,7 +810,8 @@ func (w *world) downMoves(c *config, i int) (out []move) {
 				fresh.m.vars[k] = in.m.vars[k]
 			}
 		}
-		fresh.begins, fresh.crashes, fresh.used, fresh.seen, fresh.mons = in.begins+1, in.crashes, in.used, in.seen, in.mons
+		fresh.begins, fresh.crashes, fresh.used, fresh.seen, fresh.mons = in.begins+1,
+			in.crashes, in.used, in.seen, in.mons
 		next.in[i] = fresh
 		out = append(out, move{label: "restart", who: i, kind: isFault, to: next})
 	}
@@ -827,7 +841,10 @@ func (w *world) mediumMoves(c *config) (out []move) {
 			out = append(out, move{label: "lost " + it.text(), who: i, kind: isFault, to: next})
 		}
 		// The youngest message before the first reset may go with it.
-		n := slices.IndexFunc(items, func(it item) bool { return it.news == "reset" || it.news == "mark" }) - 1
+		n := slices.IndexFunc(items, func(it item) bool {
+			return it.news == "reset" ||
+				it.news == "mark"
+		}) - 1
 		for n >= 0 && items[n].news != "" {
 			n--
 		}
@@ -837,7 +854,8 @@ func (w *world) mediumMoves(c *config) (out []move) {
 			out = append(out, move{label: "tail " + items[n].text(), who: i, kind: isFault, to: next})
 		}
 		for n := range len(items) - 1 {
-			if !cl.bag && c.swapped < w.swaps && items[n].news == "" && items[n+1].news == "" && items[n].text() != items[n+1].text() {
+			if !cl.bag && c.swapped < w.swaps && items[n].news == "" &&
+				items[n+1].news == "" && items[n].text() != items[n+1].text() {
 				next := c.clone()
 				next.swapped++
 				next.ch[at] = slices.Clone(items)
@@ -881,7 +899,8 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 			switch {
 			case mv.wrong:
 				out = append(out, mv)
-			case mv.violation == "unspecified-reception", mv.violation == "fault", mv.violation == "deferred-overflow":
+			case mv.violation == "unspecified-reception", mv.violation == "fault",
+				mv.violation == "deferred-overflow":
 				closed(mv.label + ", refused")
 			default:
 				out = append(out, mv)
