@@ -70,7 +70,7 @@ func TestShipped(t *testing.T) {
 	for _, why := range slices.Sorted(maps.Keys(refused)) {
 		t.Logf("%d refused: %s", refused[why], why)
 	}
-	if same < 20 || race.Long() && same < 140 {
+	if same < 15 || race.Long() && same < 140 {
 		t.Errorf("only %d checks were compared", same)
 	}
 }
