@@ -167,6 +167,16 @@ func TestParseType(t *testing.T) {
 	}
 }
 
+// TestBounds: texts and bytes without a bound are told what is missing.
+func TestBounds(t *testing.T) {
+	for src, want := range map[string]string{"text": "`text 30`", "text?": "`text 30`", "bytes": "`bytes 16`",
+		"bytes up to": "`bytes up to 16`"} {
+		if _, err := ParseType(src, place); err == nil || !strings.Contains(err.Message, want) {
+			t.Errorf("%q: %v", src, err)
+		}
+	}
+}
+
 func TestParseInstance(t *testing.T) {
 	in, err := ParseInstance("peer(wins: true, level: 1+2)", place)
 	if err != nil || in.Role != "peer" || len(in.Args) != 2 || in.Args[1].Name != "level" ||

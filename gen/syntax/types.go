@@ -22,6 +22,10 @@ func ParseType(text string, place Place) (*Type, *Error) {
 	case first.kind == name && first.text == "text":
 		p.advance()
 		t.Form = Text
+		if p.tok.kind == end || p.tok.text == "?" {
+			p.fail(first.from, p.last, "a text has a bound: `text 30` has at most 30 bytes")
+			break
+		}
 		t.Hi = p.expr(4)
 	case first.kind == name && first.text == "bytes":
 		p.advance()
@@ -34,6 +38,10 @@ func ParseType(text string, place Place) (*Type, *Error) {
 			}
 			p.advance()
 			t.Form = BytesUpTo
+		}
+		if p.tok.kind == end || p.tok.text == "?" {
+			p.fail(first.from, p.last, "bytes have a bound: `bytes 16`, or `bytes up to 16`")
+			break
 		}
 		t.Hi = p.expr(4)
 	default:
