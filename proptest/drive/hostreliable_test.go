@@ -178,7 +178,9 @@ func TestHostTwoStreams(t *testing.T) {
 // then. A frame tells whose it is where the address does not: here it has the port of the other connection.
 func TestHostWaitsForAll(t *testing.T) {
 	var q *quay
+	ready := make(chan struct{}) // the host runs before docks returns
 	q = docks(t, func(_ net.Addr, frame []byte) int {
+		<-ready
 		for peer := range 4 {
 			a, ok := q.orders.RemoteAddr(peer).(*net.TCPAddr)
 			if ok && frame != nil && a.Port == int(frame[2])<<8|int(frame[3]) {
@@ -187,6 +189,7 @@ func TestHostWaitsForAll(t *testing.T) {
 		}
 		return -1
 	}, 0)
+	close(ready)
 	port := func(c net.Conn) int { return c.LocalAddr().(*net.TCPAddr).Port }
 	goods := func(n int) []byte { return []byte{4, 1, byte(n >> 8), byte(n)} }
 	first, second := q.dial(t, q.orders.LocalAddr()), q.dial(t, q.goods.LocalAddr())

@@ -223,7 +223,6 @@ type frame struct {
 
 type step struct {
 	self, sender int
-	u            *unit
 	time         *timing
 	effects      []effect
 	defensive    bool
