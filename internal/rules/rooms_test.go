@@ -22,9 +22,7 @@ const maxKnot = 2500
 
 // knots are the packages that are still above maxKnot, with the lines that they may have.
 // These numbers only fall: a line leaves when its package comes below maxKnot.
-var knots = map[string]int{
-	"proptest/second": 4462, // a machine, and the world around it; see decision 0041
-}
+var knots = map[string]int{}
 
 // TestRooms measures each package's largest knot: a set of files that all need each other,
 // directly or not. A file needs another if it uses a package-level object or a method

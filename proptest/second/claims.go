@@ -8,6 +8,7 @@ import (
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/syntax"
+	"github.com/parley-go/parley/proptest/second/machine"
 )
 
 // claim is a claim of the author's.
@@ -22,7 +23,7 @@ type claim struct {
 }
 
 func (w *world) claims() (out []claim) {
-	for _, e := range entries(w.check.Get("claims")) {
+	for _, e := range machine.Entries(w.check.Get("claims")) {
 		c := claim{name: e.Key.Text}
 		for _, kind := range []string{"always", "sometimes", "agree", "reachable", "confluent",
 			"eventually", "leadsTo"} {
@@ -35,26 +36,26 @@ func (w *world) claims() (out []claim) {
 			case kind == "confluent":
 			case kind == "agree" && n.Kind == ast.List:
 				for _, it := range n.Items {
-					c.exprs = append(c.exprs, w.u.expr(it))
+					c.exprs = append(c.exprs, w.u.Expr(it))
 				}
 			default:
-				c.exprs = []syntax.Node{w.u.expr(n)}
+				c.exprs = []syntax.Node{w.u.Expr(n)}
 			}
 		}
 		if n := e.Value.Get("when"); n != nil {
-			c.when = w.u.expr(n)
+			c.when = w.u.Expr(n)
 		}
 		if n := e.Value.Get("within"); n != nil {
-			c.within = w.u.number(n)
+			c.within = w.u.Number(n)
 		}
 		if n := e.Value.Get("fair"); n != nil {
 			c.fair = n.Text
 		}
 		c.quiescent = e.Value.Get("quiescent") != nil && e.Value.Get("quiescent").Text == "true"
-		c.except = scalars(e.Value.Get("except"))
+		c.except = machine.Scalars(e.Value.Get("except"))
 		for _, x := range c.except {
 			if strings.ContainsAny(x, " /") {
-				panic(unsupported("an exception that names a transition"))
+				panic(machine.Unsupported("an exception that names a transition"))
 			}
 		}
 		out = append(out, c)
@@ -68,8 +69,8 @@ type view struct {
 	c *config
 }
 
-func (w *world) see(c *config) *env {
-	return &env{u: w.u, self: -1, sender: -1, claim: &view{w, c}}
+func (w *world) see(c *config) *machine.Env {
+	return &machine.Env{U: w.u, Self: -1, Sender: -1, Out: &view{w, c}}
 }
 
 // holds evaluates a condition; what faults does not hold.
@@ -79,52 +80,52 @@ func (w *world) holds(c *config, x syntax.Node) (ok bool) {
 	}
 	defer func() {
 		if r := recover(); r != nil {
-			if _, is := r.(fault); !is {
+			if _, is := r.(machine.Fault); !is {
 				panic(r)
 			}
 			ok = false
 		}
 	}()
-	return truth(w.see(c).eval(x))
+	return machine.Truth(w.see(c).Eval(x))
 }
 
-func (v *view) name(name string) (Value, bool) {
+func (v *view) Name(name string) (machine.Value, bool) {
 	if g, ok := v.w.groups[name]; ok {
-		if g.lone {
-			return g.all[0], true
+		if g.Lone {
+			return g.All[0], true
 		}
 		return g, true
 	}
 	if m := v.c.joint[name]; m != nil {
-		return partRef{m}, true
+		return machine.PartRef{M: m}, true
 	}
 	return nil, false
 }
 
-// of is what a name means behind an instance.
-func (v *view) of(i instance, name string) (Value, bool) {
+// Of is what a name means behind an instance.
+func (v *view) Of(i machine.Instance, name string) (machine.Value, bool) {
 	in := &v.c.in[i]
 	if name == "down" {
 		return in.down, true
 	}
 	if m := in.mons[name]; m != nil {
-		return partRef{m}, true
+		return machine.PartRef{M: m}, true
 	}
 	if in.m == nil {
 		return nil, false
 	}
-	return in.m.value(name)
+	return in.m.Value(name)
 }
 
-// call evaluates what only claims have.
-func (v *view) call(e *env, n *syntax.Call) (Value, bool) {
+// Call evaluates what only claims have.
+func (v *view) Call(e *machine.Env, n *syntax.Call) (machine.Value, bool) {
 	switch n.Fn {
 	case "empty", "len":
 		if len(n.Args) == 0 {
 			return v.under(-1, -1, nil, n.Fn == "empty"), true
 		}
 		if a, ok := n.Args[0].(*syntax.Arrow); ok {
-			from, to := number(e.eval(a.X)), number(e.eval(a.Y))
+			from, to := machine.Number(e.Eval(a.X)), machine.Number(e.Eval(a.Y))
 			return v.under(int(from), int(to), n.Args[1:], n.Fn == "empty"), true
 		}
 	case "reported", "commanded", "last", "pending":
@@ -140,7 +141,7 @@ func (v *view) call(e *env, n *syntax.Call) (Value, bool) {
 
 // under counts what is under way from one instance to another (-1: all), with what is held, or says that
 // there is none; then news counts too.
-func (v *view) under(from, to int, rest []syntax.Node, empty bool) Value {
+func (v *view) under(from, to int, rest []syntax.Node, empty bool) machine.Value {
 	w, n := v.w, int64(0)
 	for i := range w.roles {
 		for j := range w.roles {
@@ -150,12 +151,12 @@ func (v *view) under(from, to int, rest []syntax.Node, empty bool) Value {
 			for k, cl := range w.classes {
 				for _, it := range v.c.ch[w.at(i, j, k)] {
 					if it.news != "" && empty && len(rest) == 0 || it.news == "" &&
-						counts(rest, it.msg.name, cl.name) {
+						counts(rest, it.msg.Name, cl.name) {
 						n++
 					}
 				}
 				for _, h := range v.c.in[j].held {
-					if h.from == i && w.of[h.msg.name] == k && counts(rest, h.msg.name, cl.name) {
+					if h.from == i && w.of[h.msg.Name] == k && counts(rest, h.msg.Name, cl.name) {
 						n++
 					}
 				}
@@ -170,10 +171,10 @@ func (v *view) under(from, to int, rest []syntax.Node, empty bool) Value {
 
 // ghosts are what claims remember of what programs saw and did: for each role its keys. The value is how far
 // a count goes; of others it is 0.
-type ghosts map[*role]map[string]int64
+type ghosts map[*machine.Role]map[string]int64
 
-func (g ghosts) begin(r *role) map[string]Value {
-	out := map[string]Value{}
+func (g ghosts) begin(r *machine.Role) map[string]machine.Value {
+	out := map[string]machine.Value{}
 	for k := range g[r] {
 		switch {
 		case strings.HasPrefix(k, "last "):
@@ -188,20 +189,20 @@ func (g ghosts) begin(r *role) map[string]Value {
 }
 
 // which says whether a name of a role is a report ("r:") or a command ("c:").
-func which(r *role, n syntax.Node) (prefix, name string, of syntax.Node) {
+func which(r *machine.Role, n syntax.Node) (prefix, name string, of syntax.Node) {
 	if c, ok := n.(*syntax.Call); ok {
 		s := c.Args[0].(*syntax.Select)
 		return map[string]string{"commanded": "c:", "reported": "r:"}[c.Fn], s.Name, s.X
 	}
 	s := n.(*syntax.Select)
-	if _, is := r.fields["r:"+s.Name]; is {
+	if _, is := r.Fields["r:"+s.Name]; is {
 		return "r:", s.Name, s.X
 	}
 	return "c:", s.Name, s.X
 }
 
 // subject is the instance that a function of the past is about, and the key of what it asks for.
-func subject(n *syntax.Call, roleOf func(syntax.Node) *role) (at syntax.Node, key string, least int64) {
+func subject(n *syntax.Call, roleOf func(syntax.Node) *machine.Role) (at syntax.Node, key string, least int64) {
 	switch n.Fn {
 	case "reported", "commanded":
 		s := n.Args[0].(*syntax.Select)
@@ -233,16 +234,16 @@ func base(n syntax.Node) syntax.Node {
 	return n.(*syntax.Select).X
 }
 
-func (v *view) ghost(e *env, n *syntax.Call) (inst int, key string, least int64) {
-	role := func(x syntax.Node) *role { return v.w.as[number(e.eval(x))] }
+func (v *view) ghost(e *machine.Env, n *syntax.Call) (inst int, key string, least int64) {
+	role := func(x syntax.Node) *machine.Role { return v.w.as[machine.Number(e.Eval(x))] }
 	at, key, least := subject(n, role)
-	return int(number(e.eval(at))), key, least
+	return int(machine.Number(e.Eval(at))), key, least
 }
 
 // readClaims finds what claims ask of the past, and which need a stopwatch.
 func (w *world) readClaims() {
 	w.watched = ghosts{}
-	add := func(x syntax.Node) { w.findGhosts(x, map[string]*role{}) }
+	add := func(x syntax.Node) { w.findGhosts(x, map[string]*machine.Role{}) }
 	for _, c := range w.claims() {
 		for _, x := range c.exprs {
 			add(x)
@@ -259,8 +260,8 @@ func (w *world) readClaims() {
 	}
 }
 
-func (w *world) findGhosts(n syntax.Node, bound map[string]*role) {
-	roleOf := func(x syntax.Node) *role {
+func (w *world) findGhosts(n syntax.Node, bound map[string]*machine.Role) {
+	roleOf := func(x syntax.Node) *machine.Role {
 		if ix, ok := x.(*syntax.Index); ok {
 			x = ix.X
 		}
@@ -275,8 +276,8 @@ func (w *world) findGhosts(n syntax.Node, bound map[string]*role) {
 		w.findGhosts(x.Over, bound)
 		inner := maps.Clone(bound)
 		if id, ok := x.Over.(*syntax.Ident); ok {
-			if g, ok := w.groups[id.Name]; ok && !g.lone {
-				inner[x.Var] = w.as[g.all[0]]
+			if g, ok := w.groups[id.Name]; ok && !g.Lone {
+				inner[x.Var] = w.as[g.All[0]]
 			}
 		}
 		w.findGhosts(x.X, inner)
@@ -284,8 +285,8 @@ func (w *world) findGhosts(n syntax.Node, bound map[string]*role) {
 	case *syntax.Build:
 		inner := maps.Clone(bound)
 		if id, ok := x.Over.(*syntax.Ident); ok {
-			if g, ok := w.groups[id.Name]; ok && !g.lone {
-				inner[x.Var] = w.as[g.all[0]]
+			if g, ok := w.groups[id.Name]; ok && !g.Lone {
+				inner[x.Var] = w.as[g.All[0]]
 			}
 		}
 		w.findGhosts(x.Elem, inner)
@@ -333,21 +334,21 @@ type monitor struct {
 	name  string
 	of    []string
 	joint bool
-	role  *role
+	role  *machine.Role
 }
 
 func (w *world) readMonitors() {
-	for _, e := range entries(w.check.Get("monitors")) {
+	for _, e := range machine.Entries(w.check.Get("monitors")) {
 		of := e.Value.Get("of")
-		m := &monitor{name: e.Key.Text, of: scalars(of), joint: of.Kind == ast.List}
-		m.role = w.u.read(m.name, e.Value)
-		m.role.clamps = true
+		m := &monitor{name: e.Key.Text, of: machine.Scalars(of), joint: of.Kind == ast.List}
+		m.role = w.u.Read(m.name, e.Value)
+		m.role.Clamps = true
 		w.monitors = append(w.monitors, m)
 	}
 }
 
 // observe tells ghosts and monitors that an instance took a command ("c:") or made a report ("r:").
-func (w *world) observe(c *config, i int, prefix, name string, values map[string]Value) {
+func (w *world) observe(c *config, i int, prefix, name string, values map[string]machine.Value) {
 	in := &c.in[i]
 	in.seen = maps.Clone(in.seen)
 	for key, most := range w.watched[w.roles[i]] {
@@ -374,27 +375,27 @@ func (w *world) observe(c *config, i int, prefix, name string, values map[string
 		if !m.joint {
 			if old := in.mons[m.name]; old != nil {
 				in.mons = maps.Clone(in.mons)
-				in.mons[m.name] = tell(old, event{name: name, msg: values, sender: -1})
+				in.mons[m.name] = tell(old, machine.Event{Name: name, Msg: values, Sender: -1})
 			}
 			continue
 		}
 		for _, of := range m.of {
-			if !slices.Contains(w.named(of), instance(i)) {
+			if !slices.Contains(w.named(of), machine.Instance(i)) {
 				continue
 			}
 			c.joint = maps.Clone(c.joint)
-			c.joint[m.name] = tell(c.joint[m.name], event{name: of + "." + name, msg: values, sender: i})
+			c.joint[m.name] = tell(c.joint[m.name], machine.Event{Name: of + "." + name, Msg: values, Sender: i})
 		}
 	}
 }
 
 // tell gives a monitor an event; what it does not mention is nothing to it.
-func tell(m *machine, ev event) *machine {
-	o := m.step(ev, nil)
-	if o.fault != "" {
-		panic(unsupported("a monitor that faults: " + o.fault))
+func tell(m *machine.Machine, ev machine.Event) *machine.Machine {
+	o := m.Step(ev, nil)
+	if o.Fault != "" {
+		panic(machine.Unsupported("a monitor that faults: " + o.Fault))
 	}
-	return o.m
+	return o.M
 }
 
 // watch is the stopwatch of a claim with `within`.
@@ -407,30 +408,30 @@ type watch struct {
 
 func (w *world) newWatch(c claim) *watch {
 	s := &watch{c: c, at: len(w.watches)}
-	if !w.time.counts() {
-		panic(unsupported("within without time"))
+	if !w.time.Counts() {
+		panic(machine.Unsupported("within without time"))
 	}
-	s.most = c.within/w.time.beat - 1
+	s.most = c.within/w.time.Beat - 1
 	seen := map[int]bool{}
 	var walk func(n syntax.Node)
 	walk = func(n syntax.Node) {
 		switch x := n.(type) {
 		case *syntax.Ident:
-			for _, i := range w.groups[x.Name].all {
+			for _, i := range w.groups[x.Name].All {
 				seen[int(i)] = true
 			}
 		case *syntax.Index:
 			if id, ok := x.X.(*syntax.Ident); ok {
 				if g, ok := w.groups[id.Name]; ok {
 					if k, ok := x.Args[0].(*syntax.Number); ok {
-						seen[int(g.all[k.Value-g.lo])] = true
+						seen[int(g.All[k.Value-g.Lo])] = true
 						return
 					}
 				}
 			}
 			walk(x.X)
 			for _, a := range x.Args {
-				if id, ok := a.(*syntax.Ident); !ok || !w.groups[id.Name].lone {
+				if id, ok := a.(*syntax.Ident); !ok || !w.groups[id.Name].Lone {
 					walk(a) // an instance as an index is a number
 				}
 			}

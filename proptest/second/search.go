@@ -2,6 +2,7 @@ package second
 
 import (
 	"fmt"
+	"github.com/parley-go/parley/proptest/second/machine"
 	"runtime/debug"
 	"slices"
 )
@@ -36,10 +37,10 @@ func (s *Spec) Run(check string, o Options) (res *Result, err error) {
 	defer func() {
 		switch x := recover().(type) {
 		case nil:
-		case unsupported:
+		case machine.Unsupported:
 			err = fmt.Errorf("%s", string(x))
-		case fault:
-			err = fmt.Errorf("a fault outside of a step: %s", x.why)
+		case machine.Fault:
+			err = fmt.Errorf("a fault outside of a step: %s", x.Why)
 		default:
 			err = fmt.Errorf("%v\n%s", x, debug.Stack())
 		}
@@ -157,22 +158,22 @@ func (s *search) look(c *config, cl claim, depth int) {
 func (s *search) agree(c *config, cl claim) (ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
-			if _, is := r.(fault); !is {
+			if _, is := r.(machine.Fault); !is {
 				panic(r)
 			}
 			ok = false
 		}
 	}()
-	var vs []Value
+	var vs []machine.Value
 	e := s.w.see(c)
 	for _, x := range cl.exprs {
-		vs = append(vs, e.eval(x))
+		vs = append(vs, e.Eval(x))
 	}
 	if len(cl.exprs) == 1 {
-		vs = elements(vs[0])
+		vs = machine.Elements(vs[0])
 	}
 	for _, v := range vs {
-		if !equal(v, vs[0]) {
+		if !machine.Equal(v, vs[0]) {
 			return false
 		}
 	}
@@ -200,7 +201,7 @@ func (s *search) rest(n *node) {
 	final := true
 	for i := range n.c.in {
 		in := &n.c.in[i]
-		final = final && (in.m == nil || in.down || in.m.r.states[in.m.state].final)
+		final = final && (in.m == nil || in.down || in.m.R.States[in.m.State].Final)
 	}
 	quiet := w.quiet != nil && w.holds(n.c, w.quiet)
 	messages, held := false, false
@@ -223,23 +224,11 @@ func (s *search) rest(n *node) {
 // waits reports whether the passing of time can bring anything.
 func (w *world) waits(c *config) bool {
 	for i := range c.in {
-		if c.in[i].m != nil && c.in[i].m.anyTimer() {
+		if c.in[i].m != nil && c.in[i].m.AnyTimer() {
 			return true
 		}
 	}
 	return slices.ContainsFunc(c.ch, func(items []item) bool { return len(items) > 0 })
-}
-
-func (m *machine) anyTimer() bool {
-	if len(m.timers) > 0 {
-		return true
-	}
-	for _, p := range m.parts {
-		if p.anyTimer() {
-			return true
-		}
-	}
-	return false
 }
 
 // reachable: from every configuration, one that satisfies the claim can be reached.
@@ -280,7 +269,7 @@ func (s *search) reachable(c claim) {
 func (s *search) units(c claim, mv *move) (out []string) {
 	if mv.kind == isCommand {
 		r := s.w.roles[mv.who]
-		for _, name := range r.commands {
+		for _, name := range r.Commands {
 			rule := s.w.rule(r, name)
 			if rule.fair != "" && (name == mv.event || slices.Contains(rule.or, mv.event)) {
 				out = append(out, fmt.Sprint(rule.fair, " promise ", mv.who, name))

@@ -9,57 +9,58 @@ import (
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/syntax"
+	"github.com/parley-go/parley/proptest/second/machine"
 )
 
 // newWorld reads a check.
 func newWorld(root *ast.Node, name string) *world {
 	check := root.Get("checks").Get(name)
 	if check == nil {
-		panic(unsupported("no check " + name))
+		panic(machine.Unsupported("no check " + name))
 	}
-	w := &world{check: check, groups: map[string]group{}, of: map[string]int{},
-		memo: map[string]outcome{}, forged: map[int][]message{}, restart: faults{total: -1}}
+	w := &world{check: check, groups: map[string]machine.Group{}, of: map[string]int{},
+		memo: map[string]machine.Outcome{}, forged: map[int][]machine.Message{}, restart: faults{total: -1}}
 	// How many instances there are has to be known before any type is.
 	var specs []string
-	scratch := newUnit(root, check, 1, nil)
+	scratch := machine.NewUnit(root, check, 1, nil)
 	var bound []map[string]int64
-	for _, e := range entries(check.Get("instances")) {
+	for _, e := range machine.Entries(check.Get("instances")) {
 		g, _ := syntax.ParseGroup(e.Key.Text, e.Key.Part)
 		if g == nil {
-			w.groups[e.Key.Text] = group{0, []instance{instance(len(w.names))}, true}
+			w.groups[e.Key.Text] = machine.Group{All: []machine.Instance{machine.Instance(len(w.names))}, Lone: true}
 			w.names, specs, bound = append(w.names, e.Key.Text), append(specs,
 				e.Value.Text), append(bound, nil)
 			continue
 		}
-		e0 := &env{u: scratch}
-		lo, hi := number(e0.eval(g.Lo)), number(e0.eval(g.Hi))
-		var all []instance
+		e0 := &machine.Env{U: scratch}
+		lo, hi := machine.Number(e0.Eval(g.Lo)), machine.Number(e0.Eval(g.Hi))
+		var all []machine.Instance
 		for i := lo; i <= hi; i++ {
-			all = append(all, instance(len(w.names)))
+			all = append(all, machine.Instance(len(w.names)))
 			w.names = append(w.names, fmt.Sprintf("%s[%d]", g.Name, i))
 			specs, bound = append(specs, e.Value.Text), append(bound, map[string]int64{g.Var: i})
 		}
-		w.groups[g.Name] = group{lo, all, false}
+		w.groups[g.Name] = machine.Group{Lo: lo, All: all}
 	}
 	n := len(w.names)
-	u := newUnit(root, check, n, nil)
+	u := machine.NewUnit(root, check, n, nil)
 	w.u = u
 	w.come, w.bad = make([]int, n), make([]bool, n)
 	for i := range n {
 		in, err := syntax.ParseInstance(specs[i], check.Part)
 		if err != nil {
-			panic(unsupported(specs[i]))
+			panic(machine.Unsupported(specs[i]))
 		}
-		r := u.role(in.Role)
-		e := &env{u: u, self: i, sender: -1}
+		r := u.Role(in.Role)
+		e := &machine.Env{U: u, Self: i, Sender: -1}
 		for k, v := range bound[i] {
-			e = e.with(k, v)
+			e = e.With(k, v)
 		}
-		var params []Value
-		for _, p := range r.params {
+		var params []machine.Value
+		for _, p := range r.Params {
 			for _, a := range in.Args {
-				if a.Name == p.name {
-					params = append(params, p.t.fit(e.typed(a.Value, p.t)))
+				if a.Name == p.Name {
+					params = append(params, p.T.Fit(e.Typed(a.Value, p.T)))
 				}
 			}
 		}
@@ -70,11 +71,11 @@ func newWorld(root *ast.Node, name string) *world {
 	w.timing(root, check)
 	w.faults(check.Get("faults"))
 	w.links()
-	for _, e := range entries(check.Get("come")) {
-		panic(unsupported("parties that come: " + e.Key.Text))
+	for _, e := range machine.Entries(check.Get("come")) {
+		panic(machine.Unsupported("parties that come: " + e.Key.Text))
 	}
 	if q := check.Get("quiet"); q != nil {
-		w.quiet = u.expr(q)
+		w.quiet = u.Expr(q)
 	}
 	w.readMonitors()
 	w.readClaims()
@@ -82,21 +83,21 @@ func newWorld(root *ast.Node, name string) *world {
 }
 
 // named returns the instances that a name of the check stands for: `c`, `p`, `p[1]`.
-func (w *world) named(name string) []instance {
+func (w *world) named(name string) []machine.Instance {
 	if g, ok := w.groups[name]; ok {
-		return g.all
+		return g.All
 	}
 	if i := slices.Index(w.names, name); i >= 0 {
-		return []instance{instance(i)}
+		return []machine.Instance{machine.Instance(i)}
 	}
-	panic(unsupported("the instance " + name))
+	panic(machine.Unsupported("the instance " + name))
 }
 
 func (w *world) hostile(n *ast.Node) {
 	if n == nil {
 		return
 	}
-	for _, name := range append(scalars(n), n.Keys()...) {
+	for _, name := range append(machine.Scalars(n), n.Keys()...) {
 		for _, i := range w.named(name) {
 			w.roles[i] = nil
 			w.bad[i] = n.Get(name) != nil && n.Get(name).Text == "malformed"
@@ -108,7 +109,7 @@ func (w *world) channels(root, check *ast.Node) {
 	read := func(name string, nodes ...*ast.Node) class {
 		c := class{name: name, capacity: 8, full: "fault"}
 		for _, n := range nodes {
-			for _, e := range entries(n) {
+			for _, e := range machine.Entries(n) {
 				switch e.Key.Text {
 				case "order":
 					c.bag = e.Value.Text == "any"
@@ -117,7 +118,7 @@ func (w *world) channels(root, check *ast.Node) {
 				case "duplicates":
 					c.copies = e.Value.Text == "true"
 				case "capacity":
-					c.capacity = int(w.u.number(e.Value))
+					c.capacity = int(w.u.Number(e.Value))
 				case "full":
 					c.full = e.Value.Text
 				}
@@ -125,73 +126,54 @@ func (w *world) channels(root, check *ast.Node) {
 		}
 		return c
 	}
-	for _, e := range entries(root.Get("channels")) {
+	for _, e := range machine.Entries(root.Get("channels")) {
 		w.classes = append(w.classes, read(e.Key.Text, e.Value, check.Get("channels").Get(e.Key.Text)))
 	}
 	if w.classes == nil {
 		w.classes = []class{read("", root.Get("channel"), check.Get("channel"))}
 	}
-	for _, e := range entries(root.Get("messages")) {
+	for _, e := range machine.Entries(root.Get("messages")) {
 		if c := e.Value.Get("channel"); c != nil {
 			w.of[e.Key.Text] = slices.IndexFunc(w.classes, func(k class) bool { return k.name == c.Text })
 		}
 	}
 }
 
-// timing is how a check counts time; without a beat it does not.
-type timing struct {
-	beat  int64
-	delay int
-	drift []int64 // of each instance, in millionths
-}
-
-func (t *timing) counts() bool { return t != nil && t.beat > 0 }
-
-// clock is how long a timer of so many ticks may take, in beats.
-func (t *timing) clock(self int, ticks int64) clock {
-	if !t.counts() {
-		return clock{}
-	}
-	const whole = 1_000_000
-	fast, slow := (whole+t.drift[self])*t.beat, (whole-t.drift[self])*t.beat
-	return clock{int(ticks * whole / fast), int((ticks*whole + slow - 1) / slow)}
-}
-
 func (w *world) timing(root, check *ast.Node) {
 	n := check.Get("time")
-	w.time = &timing{drift: make([]int64, len(w.roles))}
+	w.time = &machine.Timing{Drift: make([]int64, len(w.roles))}
 	if n == nil {
 		return
 	}
-	w.time.delay = 1
+	w.time.Delay = 1
 	if d := n.Get("delay"); d != nil {
-		w.time.delay = int(w.u.number(d))
+		w.time.Delay = int(w.u.Number(d))
 	}
 	if d := n.Get("drift"); d != nil {
 		for i := range w.roles {
 			if d.Kind == ast.Scalar {
-				w.time.drift[i] = millionths(d.Text)
+				w.time.Drift[i] = millionths(d.Text)
 			}
 		}
-		for _, e := range entries(d) {
+		for _, e := range machine.Entries(d) {
 			for _, i := range w.named(e.Key.Text) {
-				w.time.drift[i] = millionths(e.Value.Text)
+				w.time.Drift[i] = millionths(e.Value.Text)
 			}
 		}
 	}
 	if b := n.Get("beat"); b != nil {
-		w.time.beat = w.u.number(b)
+		w.time.Beat = w.u.Number(b)
 		return
 	}
 	for _, r := range w.as {
-		for _, t := range r.timers {
-			lo, _ := t.bounds(r.u)
-			w.time.beat = gcd(w.time.beat, lo)
+		for _, t := range r.Timers {
+			lo, _ := t.Bounds(r.U)
+			w.time.Beat = gcd(w.time.Beat, lo)
 		}
 	}
-	for _, e := range entries(check.Get("claims")) {
+	for _, e := range machine.Entries(check.Get("claims")) {
 		if b := e.Value.Get("within"); b != nil {
-			w.time.beat = gcd(w.time.beat, w.u.number(b))
+			w.time.Beat = gcd(w.time.Beat, w.u.Number(b))
 		}
 	}
 }
@@ -212,13 +194,13 @@ func millionths(s string) int64 {
 			}
 		}
 	}
-	panic(unsupported("the drift " + s))
+	panic(machine.Unsupported("the drift " + s))
 }
 
 func (w *world) faults(n *ast.Node) {
 	count := func(key string, otherwise int) int {
 		if x := n.Get(key); x != nil {
-			return int(w.u.number(x))
+			return int(w.u.Number(x))
 		}
 		return otherwise
 	}
@@ -229,12 +211,12 @@ func (w *world) faults(n *ast.Node) {
 			return f
 		}
 		if x.Kind == ast.Scalar {
-			f.total = int(w.u.number(x))
+			f.total = int(w.u.Number(x))
 			return f
 		}
 		for _, e := range x.Entries {
 			for _, i := range w.named(e.Key.Text) {
-				f.each[i] = int(w.u.number(e.Value))
+				f.each[i] = int(w.u.Number(e.Value))
 			}
 		}
 		return f
@@ -254,7 +236,7 @@ func (w *world) faults(n *ast.Node) {
 	w.atomic = n.Get("atomic") != nil && n.Get("atomic").Text == "true"
 	for _, key := range []string{"return", "partition"} {
 		if count(key, 0) > 0 {
-			panic(unsupported("the fault " + key))
+			panic(machine.Unsupported("the fault " + key))
 		}
 	}
 }
@@ -290,14 +272,14 @@ func (w *world) links() {
 
 func (w *world) mentions(i int, event string) bool { return roleMentions(w.as[i], event) }
 
-func roleMentions(r *role, event string) bool {
-	for _, s := range r.states {
-		if s.on[event] != nil {
+func roleMentions(r *machine.Role, event string) bool {
+	for _, s := range r.States {
+		if s.On[event] != nil {
 			return true
 		}
 	}
-	for _, c := range r.common {
-		if c.on[event] != nil {
+	for _, c := range r.Common {
+		if c.On[event] != nil {
 			return true
 		}
 	}
@@ -310,14 +292,16 @@ func (w *world) linky(i int) bool {
 		return true
 	}
 	found := false
-	eachStatement(w.as[i], func(_ *role, _ *part, n *ast.Node) { found = found || n.Entry("close") != nil })
+	eachStatement(w.as[i], func(_ *machine.Role, _ *machine.Part, n *ast.Node) {
+		found = found || n.Entry("close") != nil
+	})
 	return found
 }
 
 // eachStatement visits all maps of a role and its parts that may be statements.
-func eachStatement(r *role, visit func(r *role, p *part, n *ast.Node)) {
-	var walk func(r *role, p *part, n *ast.Node)
-	walk = func(r *role, p *part, n *ast.Node) {
+func eachStatement(r *machine.Role, visit func(r *machine.Role, p *machine.Part, n *ast.Node)) {
+	var walk func(r *machine.Role, p *machine.Part, n *ast.Node)
+	walk = func(r *machine.Role, p *machine.Part, n *ast.Node) {
 		if n == nil {
 			return
 		}
@@ -333,10 +317,10 @@ func eachStatement(r *role, visit func(r *role, p *part, n *ast.Node)) {
 			walk(r, p, it)
 		}
 	}
-	walk(r, nil, r.node)
-	for _, p := range r.parts {
+	walk(r, nil, r.Node)
+	for _, p := range r.Parts {
 		inner := p
-		eachStatement(p.role, func(r *role, q *part, n *ast.Node) {
+		eachStatement(p.Role, func(r *machine.Role, q *machine.Part, n *ast.Node) {
 			if q == nil {
 				q = inner
 			}
@@ -347,20 +331,20 @@ func eachStatement(r *role, visit func(r *role, p *part, n *ast.Node)) {
 
 // receiver is one `to` of a role, with the part in which it stands.
 type receiver struct {
-	r  *role
+	r  *machine.Role
 	to *ast.Node // nil: nothing is said
 }
 
 func (w *world) receivers(i int) (out []receiver) {
-	eachStatement(w.as[i], func(r *role, p *part, n *ast.Node) {
+	eachStatement(w.as[i], func(r *machine.Role, p *machine.Part, n *ast.Node) {
 		for _, key := range []string{"send", "close"} {
 			e := n.Entry(key)
 			if e == nil || key == "send" && (e.Value.Kind != ast.Scalar || n.Get("machine") != nil) {
 				continue
 			}
 			at := receiver{r, n.Get("to")}
-			if at.to == nil && p != nil && p.to != nil {
-				at = receiver{w.as[i], p.to}
+			if at.to == nil && p != nil && p.To != nil {
+				at = receiver{w.as[i], p.To}
 			}
 			out = append(out, at)
 		}
@@ -382,13 +366,13 @@ func (w *world) mayGo(i, j int, at receiver) bool {
 				known = false
 			}
 		}()
-		e := &env{u: at.r.u, self: i, sender: -1}
+		e := &machine.Env{U: at.r.U, Self: i, Sender: -1}
 		if at.r == w.as[i] {
-			for k, p := range at.r.params {
-				e = e.with(p.name, w.params[i][k])
+			for k, p := range at.r.Params {
+				e = e.With(p.Name, w.params[i][k])
 			}
 		}
-		return number(e.eval(at.r.u.expr(at.to))), true
+		return machine.Number(e.Eval(at.r.U.Expr(at.to))), true
 	}()
 	return !known || to == int64(j)
 }
@@ -402,10 +386,10 @@ type rule struct {
 	or    []string
 }
 
-func (w *world) rule(r *role, name string) rule {
+func (w *world) rule(r *machine.Role, name string) rule {
 	out := rule{times: -1}
 	env := w.check.Get("environment")
-	n := env.Get(r.name + "." + name)
+	n := env.Get(r.Name + "." + name)
 	if n == nil {
 		n = env.Get(name)
 	}
@@ -414,9 +398,9 @@ func (w *world) rule(r *role, name string) rule {
 	case n.Kind == ast.Scalar:
 		out.never = n.Text == "false"
 	default:
-		out.when, out.or = n.Get("when"), scalars(n.Get("or"))
+		out.when, out.or = n.Get("when"), machine.Scalars(n.Get("or"))
 		if t := n.Get("times"); t != nil {
-			out.times = int(w.u.number(t))
+			out.times = int(w.u.Number(t))
 		}
 		if f := n.Get("fair"); f != nil {
 			out.fair = f.Text
@@ -432,24 +416,31 @@ type rules struct {
 	i int
 }
 
-func (w *world) allows(r rule, c *config, i int, m *machine, msg map[string]Value) (ok bool) {
+func (w *world) allows(r rule, c *config, i int, m *machine.Machine, msg map[string]machine.Value) (ok bool) {
 	if r.when == nil {
 		return true
 	}
 	defer func() {
 		if x := recover(); x != nil {
-			if _, is := x.(fault); !is {
+			if _, is := x.(machine.Fault); !is {
 				panic(x)
 			}
 			ok = false
 		}
 	}()
-	e := &env{u: m.r.u, r: m.r, m: m, self: i, sender: -1, msg: msg, rule: &rules{w, c, i}}
-	return truth(e.eval(w.u.expr(r.when)))
+	e := &machine.Env{U: m.R.U, R: m.R, M: m, Self: i, Sender: -1, Msg: msg, Out: &rules{w, c, i}}
+	return machine.Truth(e.Eval(w.u.Expr(r.when)))
 }
 
-// length is len(out), len(in, MSG) or len(out, channel).
-func (r *rules) length(n *syntax.Call) (Value, bool) {
+func (r *rules) Name(string) (machine.Value, bool) { return nil, false }
+
+func (r *rules) Of(machine.Instance, string) (machine.Value, bool) { return nil, false }
+
+// Call is len(out), len(in, MSG) or len(out, channel).
+func (r *rules) Call(_ *machine.Env, n *syntax.Call) (machine.Value, bool) {
+	if n.Fn != "len" {
+		return nil, false
+	}
 	id, ok := n.Args[0].(*syntax.Ident)
 	if !ok || id.Name != "out" && id.Name != "in" {
 		return nil, false
@@ -462,7 +453,7 @@ func (r *rules) length(n *syntax.Call) (Value, bool) {
 				at = r.w.at(j, r.i, k)
 			}
 			for _, it := range r.c.ch[at] {
-				if it.news == "" && counts(n.Args[1:], it.msg.name, cl.name) {
+				if it.news == "" && counts(n.Args[1:], it.msg.Name, cl.name) {
 					count++
 				}
 			}

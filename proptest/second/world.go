@@ -7,30 +7,21 @@ import (
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/syntax"
-)
-
-// instance is the number of an instance, as claims name it; group is several, of which the first has number lo.
-type (
-	instance int
-	group    struct {
-		lo   int64
-		all  []instance
-		lone bool // a single one
-	}
+	"github.com/parley-go/parley/proptest/second/machine"
 )
 
 // world is all that does not change in the course of a check.
 type world struct {
-	u        *unit
+	u        *machine.Unit
 	check    *ast.Node
-	names    []string // of the instances
-	roles    []*role  // nil: hostile
-	as       []*role  // the role that a hostile instance has by the check
-	params   [][]Value
-	groups   map[string]group
+	names    []string        // of the instances
+	roles    []*machine.Role // nil: hostile
+	as       []*machine.Role // the role that a hostile instance has by the check
+	params   [][]machine.Value
+	groups   map[string]machine.Group
 	classes  []class
 	of       map[string]int // messages to classes
-	time     *timing
+	time     *machine.Timing
 	crash    faults
 	restart  faults
 	atomic   bool
@@ -47,8 +38,8 @@ type world struct {
 	watched  ghosts
 	monitors []*monitor
 	watches  []*watch
-	memo     map[string]outcome
-	forged   map[int][]message // what a hostile instance can send
+	memo     map[string]machine.Outcome
+	forged   map[int][]machine.Message // what a hostile instance can send
 }
 
 // class is one of the channels that lie between each two instances.
@@ -68,12 +59,12 @@ type faults struct {
 // item is a message, or news of a link, on its way.
 type item struct {
 	news string // "lost", "reset"; "" for a message
-	msg  message
+	msg  machine.Message
 	age  int
 }
 
 func (it item) text() string {
-	s := it.news + it.msg.text
+	s := it.news + it.msg.Text
 	if it.age > 0 {
 		s += fmt.Sprintf("'%d", it.age)
 	}
@@ -82,18 +73,18 @@ func (it item) text() string {
 
 type kept struct {
 	from int
-	msg  message
+	msg  machine.Message
 }
 
 // inst is what one instance is at one moment.
 type inst struct {
-	m       *machine // nil: hostile
+	m       *machine.Machine // nil: hostile
 	started bool
 	down    bool
 	held    []kept
 	used    map[string]int
-	seen    map[string]Value    // what claims remember of reports and commands
-	mons    map[string]*machine // monitors
+	seen    map[string]machine.Value    // what claims remember of reports and commands
+	mons    map[string]*machine.Machine // monitors
 	crashes int
 	begins  int    // restarts
 	coming  int    // how many may still come
@@ -108,7 +99,7 @@ type config struct {
 	ch                     [][]item
 	crashes, lost, copied  int
 	swapped, cut, restarts int
-	joint                  map[string]*machine
+	joint                  map[string]*machine.Machine
 	clocks                 []int // of watches
 	key                    string
 }
@@ -137,20 +128,20 @@ func (c *config) text(w *world) string {
 	for i := range c.in {
 		in := &c.in[i]
 		if in.m != nil {
-			b.WriteString(in.m.text())
+			b.WriteString(in.m.Text())
 		}
 		fmt.Fprint(&b, "/", in.started, in.down, in.beat, in.crashes, in.begins, in.coming, in.gone, in.wait)
 		for _, h := range in.held {
-			fmt.Fprint(&b, h.from, h.msg.text)
+			fmt.Fprint(&b, h.from, h.msg.Text)
 		}
-		for _, k := range sorted(in.used) {
+		for _, k := range machine.Sorted(in.used) {
 			fmt.Fprint(&b, "#", k, in.used[k])
 		}
-		for _, k := range sorted(in.seen) {
-			b.WriteString("?" + k + text(in.seen[k]))
+		for _, k := range machine.Sorted(in.seen) {
+			b.WriteString("?" + k + machine.Write(in.seen[k]))
 		}
-		for _, k := range sorted(in.mons) {
-			b.WriteString("%" + in.mons[k].text())
+		for _, k := range machine.Sorted(in.mons) {
+			b.WriteString("%" + in.mons[k].Text())
 		}
 		b.WriteByte('\n')
 	}
@@ -165,8 +156,8 @@ func (c *config) text(w *world) string {
 		b.WriteString(strings.Join(list, " ") + ";")
 	}
 	fmt.Fprint(&b, c.crashes, c.lost, c.copied, c.swapped, c.cut, c.restarts, c.clocks)
-	for _, k := range sorted(c.joint) {
-		b.WriteString("%" + c.joint[k].text())
+	for _, k := range machine.Sorted(c.joint) {
+		b.WriteString("%" + c.joint[k].Text())
 	}
 	c.key = b.String()
 	return c.key
@@ -174,7 +165,7 @@ func (c *config) text(w *world) string {
 
 // first is the configuration in which everything begins.
 func (w *world) first() *config {
-	c := &config{joint: map[string]*machine{}}
+	c := &config{joint: map[string]*machine.Machine{}}
 	n := len(w.roles)
 	c.ch = make([][]item, n*n*len(w.classes))
 	for i := range w.roles {
@@ -184,7 +175,7 @@ func (w *world) first() *config {
 	}
 	for _, m := range w.monitors {
 		if m.joint {
-			c.joint[m.name] = m.role.machine(0, nil)
+			c.joint[m.name] = m.role.Machine(0, nil)
 		}
 	}
 	c.clocks = make([]int, len(w.watches))
@@ -194,13 +185,13 @@ func (w *world) first() *config {
 // begin is an instance as it is in the beginning.
 func (w *world) begin(i int) inst {
 	n := len(w.roles)
-	in := inst{used: map[string]int{}, seen: map[string]Value{}, mons: map[string]*machine{},
+	in := inst{used: map[string]int{}, seen: map[string]machine.Value{}, mons: map[string]*machine.Machine{},
 		gone: make([]bool, n), wait: make([]bool, n), started: true}
 	if w.roles[i] == nil {
 		return in
 	}
-	in.m = w.roles[i].machine(i, w.params[i])
-	in.started = !in.m.startDoes()
+	in.m = w.roles[i].Machine(i, w.params[i])
+	in.started = !in.m.StartDoes()
 	for j := range n {
 		in.wait[j] = w.linked[i][j] && w.mentions(i, "up")
 	}
@@ -208,22 +199,11 @@ func (w *world) begin(i int) inst {
 		in.seen[k] = v
 	}
 	for _, m := range w.monitors {
-		if !m.joint && m.of[0] == w.roles[i].name {
-			in.mons[m.name] = m.role.machine(i, nil)
+		if !m.joint && m.of[0] == w.roles[i].Name {
+			in.mons[m.name] = m.role.Machine(i, nil)
 		}
 	}
 	return in
-}
-
-// startDoes reports whether the start of a machine does anything.
-func (m *machine) startDoes() bool {
-	for s := m.r.states[m.state]; s != nil; s = s.parent {
-		if len(s.entry) > 0 {
-			return true
-		}
-	}
-	hs := m.handlers("start")
-	return len(hs) > 0 && hs[0].h.mode == ""
 }
 
 // move is one step of the world.
@@ -264,7 +244,7 @@ func (w *world) moves(c *config) (out []move) {
 		case in.down:
 			out = append(out, w.downMoves(c, i)...)
 		case !in.started:
-			o := w.step(in.m, event{name: "start", sender: -1})
+			o := w.step(in.m, machine.Event{Name: "start", Sender: -1})
 			next := c.clone()
 			next.in[i].started = true
 			out = append(out, w.applied(c, next, i, o, move{label: "start", who: i,
@@ -277,16 +257,16 @@ func (w *world) moves(c *config) (out []move) {
 	return append(append(out, w.mediumMoves(c)...), w.tick(c)...)
 }
 
-func (w *world) step(m *machine, ev event) outcome {
+func (w *world) step(m *machine.Machine, ev machine.Event) machine.Outcome {
 	var b strings.Builder
-	fmt.Fprint(&b, m.r.name, m.params == nil, texts(m.params), m.self, ev.name, ev.sender)
-	for _, k := range sorted(ev.msg) {
-		b.WriteString("," + text(ev.msg[k]))
+	fmt.Fprint(&b, m.R.Name, m.Params == nil, machine.Texts(m.Params), m.Self, ev.Name, ev.Sender)
+	for _, k := range machine.Sorted(ev.Msg) {
+		b.WriteString("," + machine.Write(ev.Msg[k]))
 	}
-	key := b.String() + "|" + m.text()
+	key := b.String() + "|" + m.Text()
 	o, ok := w.memo[key]
 	if !ok {
-		o = m.step(ev, w.time)
+		o = m.Step(ev, w.time)
 		w.memo[key] = o
 	}
 	return o
@@ -296,12 +276,12 @@ func (w *world) liveMoves(c *config, i int) (out []move) {
 	in := &c.in[i]
 	out = w.crashes(c, i)
 	for k, h := range in.held {
-		if in.m.mode(h.msg.name) == "defer" {
+		if in.m.Mode(h.msg.Name) == "defer" {
 			continue
 		}
 		next := c.clone()
 		next.in[i].held = slices.Delete(slices.Clone(in.held), k, k+1)
-		mv := move{label: "handles " + h.msg.text, who: i, kind: isOffer, class: "offer"}
+		mv := move{label: "handles " + h.msg.Text, who: i, kind: isOffer, class: "offer"}
 		return append(append(out, w.receive(c, next, i, h.from, h.msg, mv)...), w.unheard(c, i)...)
 	}
 	out = append(out, w.commandMoves(c, i)...)
@@ -311,7 +291,7 @@ func (w *world) liveMoves(c *config, i int) (out []move) {
 		if in.wait[j] && !in.gone[j] {
 			next := c.clone()
 			next.in[i].wait[j] = false
-			out = append(out, w.applied(c, next, i, w.step(in.m, event{name: "up", sender: j}),
+			out = append(out, w.applied(c, next, i, w.step(in.m, machine.Event{Name: "up", Sender: j}),
 				move{label: fmt.Sprint("up from ", j), who: i, kind: isNews,
 					class: fmt.Sprint("up ", j)}, "")...)
 		}
@@ -330,8 +310,8 @@ func (w *world) broken(c, next *config, i, j int) (out []move) {
 	if w.mayCrash(c, i) && !w.atomic {
 		torn := next.clone()
 		w.hangup(torn, i, j, "reset")
-		if o := w.step(c.in[i].m, event{name: "lost", sender: j}); !o.refused && o.fault == "" && !o.ignored {
-			torn.in[i].m = o.m
+		if o := w.step(c.in[i].m, machine.Event{Name: "lost", Sender: j}); !o.Refused && o.Fault == "" && !o.Ignored {
+			torn.in[i].m = o.M
 			w.fall(torn, i, j)
 			torn.crashes++
 			out = append(out, move{label: "break, crash", who: i, kind: isFault, to: torn})
@@ -343,7 +323,7 @@ func (w *world) broken(c, next *config, i, j int) (out []move) {
 // loses has i hear that its link to j is over; what says what j hears of it.
 func (w *world) loses(c, next *config, i, j int, what string, mv move) []move {
 	w.hangup(next, i, j, what)
-	return w.applied(c, next, i, w.step(c.in[i].m, event{name: "lost", sender: j}), mv, "")
+	return w.applied(c, next, i, w.step(c.in[i].m, machine.Event{Name: "lost", Sender: j}), mv, "")
 }
 
 // hangup ends i's end of the link to j. What is under way to it is gone, and j will hear.
@@ -368,33 +348,33 @@ func (w *world) newsClass() int {
 // command is one that a program may give, with its arguments.
 func (w *world) commandMoves(c *config, i int) (out []move) {
 	in := &c.in[i]
-	for _, name := range in.m.r.commands {
-		mode := in.m.mode(name)
+	for _, name := range in.m.R.Commands {
+		mode := in.m.Mode(name)
 		if mode == "" || mode == "ignore" || mode == "defer" {
 			continue
 		}
-		rule := w.rule(in.m.r, name)
+		rule := w.rule(in.m.R, name)
 		if rule.never || rule.times >= 0 && in.used[name] >= rule.times {
 			continue
 		}
-		fields := in.m.r.fields["c:"+name]
-		for _, args := range product(len(fields), func(k int) []Value { return fields[k].t.values() }) {
-			ev := event{name: name, sender: -1, msg: map[string]Value{}}
+		fields := in.m.R.Fields["c:"+name]
+		for _, args := range machine.Product(len(fields), func(k int) []machine.Value { return fields[k].T.Values() }) {
+			ev := machine.Event{Name: name, Sender: -1, Msg: map[string]machine.Value{}}
 			for k, f := range fields {
-				ev.msg[f.name] = args[k]
+				ev.Msg[f.Name] = args[k]
 			}
-			if !w.allows(rule, c, i, in.m, ev.msg) {
+			if !w.allows(rule, c, i, in.m, ev.Msg) {
 				continue
 			}
 			o := w.step(in.m, ev)
-			if o.refused || o.fault != "" {
+			if o.Refused || o.Fault != "" {
 				continue // such a command is not available
 			}
 			next := c.clone()
 			next.count(i, name, rule)
-			mv := move{label: name + "(" + texts(args) + ")", who: i, kind: isCommand, event: name}
-			if !o.ignored {
-				w.observe(next, i, "c:", name, ev.msg)
+			mv := move{label: name + "(" + machine.Texts(args) + ")", who: i, kind: isCommand, event: name}
+			if !o.Ignored {
+				w.observe(next, i, "c:", name, ev.Msg)
 			}
 			out = append(out, w.applied(c, next, i, o, mv, name)...)
 		}
@@ -420,89 +400,32 @@ func (w *world) timerMoves(c *config, i int) (out []move) {
 	return out
 }
 
-type where struct {
-	p    *part
-	keys []Value
-}
-
-func (w *world) expiries(c *config, i int, m *machine, path []where, out *[]move) {
+func (w *world) expiries(c *config, i int, m *machine.Machine, path []machine.Where, out *[]move) {
 	in := &c.in[i]
-	for _, key := range sorted(m.timers) {
+	for _, key := range machine.Sorted(m.Timers) {
 		name, _, _ := strings.Cut(key, "[")
-		rule := w.rule(m.r, name)
+		rule := w.rule(m.R, name)
 		used := name
 		if path != nil {
-			used = fmt.Sprint(m.r.name, ".", name)
+			used = fmt.Sprint(m.R.Name, ".", name)
 		}
-		ev := event{name: key, sender: -1, msg: m.r.timers[name].values(key)}
-		if m.timers[key].least > 0 || rule.never || rule.times >= 0 && in.used[used] >= rule.times ||
-			!w.allows(rule, c, i, m, ev.msg) {
+		ev := machine.Event{Name: key, Sender: -1, Msg: m.R.Timers[name].Values(key)}
+		if m.Timers[key].Least > 0 || rule.never || rule.times >= 0 && in.used[used] >= rule.times ||
+			!w.allows(rule, c, i, m, ev.Msg) {
 			continue
 		}
 		next := c.clone()
 		next.count(i, used, rule)
-		o := in.m.expire(path, ev, w.time)
+		o := in.m.Expire(path, ev, w.time)
 		*out = append(*out, w.applied(c, next, i, o, move{label: key, who: i, kind: isTimer,
 			event: name, class: key}, "")...)
 	}
-	for _, p := range m.r.parts {
-		for _, keys := range p.tuples() {
-			w.expiries(c, i, m.parts[keyText(p.name, keys)], append(slices.Clone(path),
-				where{p, keys}), out)
+	for _, p := range m.R.Parts {
+		for _, keys := range p.Tuples() {
+			w.expiries(c, i, m.Parts[machine.KeyText(p.Name, keys)], append(slices.Clone(path),
+				machine.Where{Part: p, Keys: keys}), out)
 		}
 	}
-}
-
-// values are the keys of a timer as the fields of its expiry.
-func (t *timer) values(key string) map[string]Value {
-	out := map[string]Value{}
-	for _, tuple := range product(len(t.keys), func(i int) []Value { return t.keys[i].t.values() }) {
-		if keyText(t.name, tuple) == key {
-			for i, k := range t.keys {
-				out[k.name] = tuple[i]
-			}
-		}
-	}
-	return out
-}
-
-// expire has a timer of a machine, or of a part of it, expire.
-func (m *machine) expire(path []where, ev event, time *timing) (out outcome) {
-	if path == nil {
-		return m.step(ev, time)
-	}
-	s := &step{self: m.self, sender: -1, time: time}
-	defer func() {
-		switch x := recover().(type) {
-		case nil:
-		case fault:
-			out = outcome{m: m, fault: x.why}
-		case refusal:
-			out = outcome{m: m, refused: true}
-		default:
-			panic(x)
-		}
-	}()
-	frames := []*frame{{m: m.clone()}}
-	for _, at := range path {
-		up := frames[len(frames)-1]
-		frames = append(frames, &frame{m: up.m.part(at.p, at.keys).clone(), parent: up, p: at.p,
-			keys: at.keys})
-	}
-	s.handle(frames[len(frames)-1], ev)
-	for k := len(frames) - 2; k >= 0; k-- {
-		f := frames[k]
-		f.m.parts[keyText(frames[k+1].p.name, frames[k+1].keys)] = frames[k+1].m
-		for len(f.queue) > 0 {
-			next := f.queue[0]
-			f.queue = f.queue[1:]
-			if len(f.m.handlers(next.name)) == 0 {
-				panic(refusal{"no " + next.name})
-			}
-			s.take(f, next)
-		}
-	}
-	return outcome{m: frames[0].m, effects: s.effects, defensive: s.defensive}
 }
 
 // arrivals are what i may hear of j.
@@ -524,7 +447,7 @@ func (w *world) arrivals(c *config, i, j int) (out []move) {
 			}
 			rest := slices.Delete(slices.Clone(c.ch[at]), n, n+1)
 			mv := move{label: fmt.Sprintf("%s from %d", it.text(), j), who: i, kind: isReceive,
-				class: fmt.Sprint("channel ", at), message: it.text(), event: it.msg.name}
+				class: fmt.Sprint("channel ", at), message: it.text(), event: it.msg.Name}
 			if it.news != "" || w.linked[i][j] && in.gone[j] {
 				next := c.clone()
 				next.ch[at] = rest
@@ -537,8 +460,8 @@ func (w *world) arrivals(c *config, i, j int) (out []move) {
 				next.in[i].gone[j] = true
 				next.in[i].held = slices.DeleteFunc(slices.Clone(in.held),
 					func(h kept) bool { return h.from == j })
-				out = append(out, w.applied(c, next, i, w.step(in.m, event{name: "lost",
-					sender: j}), mv, "")...)
+				out = append(out, w.applied(c, next, i, w.step(in.m, machine.Event{Name: "lost",
+					Sender: j}), mv, "")...)
 				continue
 			}
 			next := c.clone()
@@ -559,10 +482,10 @@ func (w *world) arrivals(c *config, i, j int) (out []move) {
 }
 
 // receive has a message handled, deferred or refused; it is no longer under way in next.
-func (w *world) receive(c, next *config, i, from int, m message, mv move) []move {
+func (w *world) receive(c, next *config, i, from int, m machine.Message, mv move) []move {
 	in := &c.in[i]
-	if in.m.mode(m.name) == "defer" {
-		if len(in.held) >= in.m.r.deferred {
+	if in.m.Mode(m.Name) == "defer" {
+		if len(in.held) >= in.m.R.Deferred {
 			mv.violation = "deferred-overflow"
 			return []move{mv}
 		}
@@ -570,13 +493,13 @@ func (w *world) receive(c, next *config, i, from int, m message, mv move) []move
 		mv.to = next
 		return []move{mv}
 	}
-	ev := event{name: m.name, sender: from, msg: map[string]Value{}}
-	for k, f := range in.m.r.u.messageFields(m.name) {
-		ev.msg[f.name] = m.fields[k]
+	ev := machine.Event{Name: m.Name, Sender: from, Msg: map[string]machine.Value{}}
+	for k, f := range in.m.R.U.MessageFields(m.Name) {
+		ev.Msg[f.Name] = m.Fields[k]
 	}
 	o := w.step(in.m, ev)
-	if o.refused && in.m.r.external {
-		o = outcome{m: in.m, ignored: true}
+	if o.Refused && in.m.R.External {
+		o = machine.Outcome{M: in.m, Ignored: true}
 	}
 	out := w.applied(c, next, i, o, mv, "")
 	if w.roles[from] == nil && mv.kind == isOffer && len(out) == 1 && out[0].violation != "" &&
@@ -595,19 +518,19 @@ func (w *world) receive(c, next *config, i, from int, m message, mv move) []move
 }
 
 // applied is the configuration behind a step of instance i, and those behind a crash in its course.
-func (w *world) applied(c, next *config, i int, o outcome, mv move, command string) (out []move) {
+func (w *world) applied(c, next *config, i int, o machine.Outcome, mv move, command string) (out []move) {
 	switch {
-	case o.fault != "":
-		mv.violation, mv.wrong = "fault", o.wrong
+	case o.Fault != "":
+		mv.violation, mv.wrong = "fault", o.Wrong
 		return []move{mv}
-	case o.refused:
+	case o.Refused:
 		mv.violation = "unspecified-reception"
 		return []move{mv}
 	}
-	next.in[i].m = o.m
+	next.in[i].m = o.M
 	sends := 0
-	for _, e := range o.effects {
-		if e.to >= 0 {
+	for _, e := range o.Effects {
+		if e.To >= 0 {
 			sends++
 		}
 	}
@@ -615,7 +538,7 @@ func (w *world) applied(c, next *config, i int, o outcome, mv move, command stri
 		for n := range sends {
 			torn := next.clone()
 			torn.in[i].mons, torn.joint = c.in[i].mons, c.joint // monitors see nothing of such a step
-			if ok, wrong := w.emit(torn, i, o.effects, n); ok && wrong == "" {
+			if ok, wrong := w.emit(torn, i, o.Effects, n); ok && wrong == "" {
 				w.fall(torn, i, -1)
 				torn.crashes++
 				out = append(out, move{label: mv.label + fmt.Sprint(", crash after ",
@@ -623,7 +546,7 @@ func (w *world) applied(c, next *config, i int, o outcome, mv move, command stri
 			}
 		}
 	}
-	ok, wrong := w.emit(next, i, o.effects, sends)
+	ok, wrong := w.emit(next, i, o.Effects, sends)
 	switch {
 	case !ok:
 		return nil
@@ -631,9 +554,9 @@ func (w *world) applied(c, next *config, i int, o outcome, mv move, command stri
 		mv.violation = wrong
 		return append(out, mv)
 	}
-	for _, e := range o.effects {
-		if e.to < 0 {
-			w.observe(next, i, "r:", e.report, e.values)
+	for _, e := range o.Effects {
+		if e.To < 0 {
+			w.observe(next, i, "r:", e.Report, e.Values)
 		}
 	}
 	mv.to = next
@@ -641,24 +564,24 @@ func (w *world) applied(c, next *config, i int, o outcome, mv move, command stri
 }
 
 // emit puts the first n sends of a step under way. It is not possible if one has to wait for room.
-func (w *world) emit(c *config, i int, effects []effect, n int) (possible bool, wrong string) {
+func (w *world) emit(c *config, i int, effects []machine.Effect, n int) (possible bool, wrong string) {
 	for _, e := range effects {
-		if e.to < 0 {
+		if e.To < 0 {
 			continue
 		}
 		if n == 0 {
 			break
 		}
 		n--
-		j := e.to
-		if e.end {
+		j := e.To
+		if e.End {
 			w.hangup(c, i, j, "lost")
 			continue
 		}
 		if w.roles[j] == nil || w.linked[i][j] && c.in[i].gone[j] {
 			continue
 		}
-		k := w.of[e.msg.name]
+		k := w.of[e.Msg.Name]
 		at, cl := w.at(i, j, k), w.classes[k]
 		under := 0
 		for _, it := range c.ch[at] {
@@ -675,7 +598,7 @@ func (w *world) emit(c *config, i int, effects []effect, n int) (possible bool, 
 			}
 			return true, "overflow"
 		}
-		c.ch[at] = append(slices.Clone(c.ch[at]), item{msg: e.msg})
+		c.ch[at] = append(slices.Clone(c.ch[at]), item{msg: e.Msg})
 	}
 	return true, ""
 }
@@ -705,9 +628,9 @@ func (w *world) fall(c *config, i, told int) {
 	} else {
 		in.crashes++
 	}
-	m := in.m.clone()
-	m.timers = map[string]clock{}
-	m.stopParts()
+	m := in.m.Clone()
+	m.Timers = map[string]machine.Clock{}
+	m.StopParts()
 	in.m, in.down, in.held, in.started = m, true, nil, false
 	for j := range w.roles {
 		if w.linked[i][j] {
@@ -739,7 +662,7 @@ func (w *world) fall(c *config, i, told int) {
 	}
 	for k, v := range in.seen {
 		if strings.HasPrefix(k, "pending ") && v == true {
-			seen := map[string]Value{}
+			seen := map[string]machine.Value{}
 			for k, v := range in.seen {
 				seen[k] = v
 				if strings.HasPrefix(k, "pending ") {
@@ -749,15 +672,6 @@ func (w *world) fall(c *config, i, told int) {
 			in.seen = seen
 			break
 		}
-	}
-}
-
-func (m *machine) stopParts() {
-	for _, k := range sorted(m.parts) {
-		p := m.parts[k].clone()
-		p.timers = map[string]clock{}
-		p.stopParts()
-		m.parts[k] = p
 	}
 }
 
@@ -805,9 +719,9 @@ func (w *world) downMoves(c *config, i int) (out []move) {
 	if w.restart.total < 0 && in.begins < w.restart.each[i] {
 		next := c.clone()
 		fresh := w.begin(i)
-		for k, v := range in.m.r.vars {
-			if v.kept {
-				fresh.m.vars[k] = in.m.vars[k]
+		for k, v := range in.m.R.Vars {
+			if v.Kept {
+				fresh.m.Vars[k] = in.m.Vars[k]
 			}
 		}
 		fresh.begins, fresh.crashes, fresh.used, fresh.seen, fresh.mons = in.begins+1,
@@ -894,7 +808,7 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 		closed("hangs up")
 	}
 	for _, m := range w.forgeries(h) {
-		mv := move{label: m.text + " by hostile " + w.names[h], who: i, kind: isHostile}
+		mv := move{label: m.Text + " by hostile " + w.names[h], who: i, kind: isHostile}
 		for _, mv := range w.receive(c, c.clone(), i, h, m, mv) {
 			switch {
 			case mv.wrong:
@@ -911,23 +825,24 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 }
 
 // forgeries are all messages that a hostile instance can send.
-func (w *world) forgeries(h int) []message {
+func (w *world) forgeries(h int) []machine.Message {
 	if list, ok := w.forged[h]; ok {
 		return list
 	}
-	var list []message
-	for _, e := range entries(w.u.root.Get("messages")) {
-		if from := e.Value.Get("from"); from != nil && !slices.Contains(scalars(from), w.as[h].name) {
+	var list []machine.Message
+	for _, e := range machine.Entries(w.u.Root.Get("messages")) {
+		if from := e.Value.Get("from"); from != nil && !slices.Contains(machine.Scalars(from), w.as[h].Name) {
 			continue
 		}
-		fields := w.u.messageFields(e.Key.Text)
+		fields := w.u.MessageFields(e.Key.Text)
 		for _, f := range fields {
-			if f.t.wide() {
-				panic(unsupported("a hostile instance with more than 64 values of a field"))
+			if wide(f.T) {
+				panic(machine.Unsupported("a hostile instance with more than 64 values of a field"))
 			}
 		}
-		for _, values := range product(len(fields), func(k int) []Value { return fields[k].t.values() }) {
-			list = append(list, newMessage(e.Key.Text, values))
+		of := func(k int) []machine.Value { return fields[k].T.Values() }
+		for _, values := range machine.Product(len(fields), of) {
+			list = append(list, machine.NewMessage(e.Key.Text, values))
 		}
 	}
 	w.forged[h] = list
@@ -935,25 +850,25 @@ func (w *world) forgeries(h int) []message {
 }
 
 // wide reports whether a hostile instance sends only some of a field's values.
-func (t *Type) wide() bool {
-	switch t.kind {
-	case kInt:
-		return t.hi-t.lo >= 64
-	case kText, kBool, kEnum:
+func wide(t *machine.Type) bool {
+	switch t.Kind {
+	case machine.KInt:
+		return t.Hi-t.Lo >= 64
+	case machine.KText, machine.KBool, machine.KEnum:
 		return false
 	}
-	return len(t.values()) > 64
+	return len(t.Values()) > 64
 }
 
 // due reports whether an instance has to handle what it holds before anything else.
 func (in *inst) due() bool {
-	return slices.ContainsFunc(in.held, func(h kept) bool { return in.m.mode(h.msg.name) != "defer" })
+	return slices.ContainsFunc(in.held, func(h kept) bool { return in.m.Mode(h.msg.Name) != "defer" })
 }
 
 // beat has an instance feel the present beat, where that is possible. Time stands still for what is overdue.
 func (w *world) beat(c *config, i int) []move {
 	in := &c.in[i]
-	if !in.beat || !in.m.notOverdue() {
+	if !in.beat || !in.m.NotOverdue() {
 		return nil
 	}
 	next := c.clone()
@@ -962,7 +877,7 @@ func (w *world) beat(c *config, i int) []move {
 			at := w.at(j, i, k)
 			aged := slices.Clone(c.ch[at])
 			for n, it := range c.ch[at] {
-				if it.age >= w.time.delay-1 {
+				if it.age >= w.time.Delay-1 {
 					return nil
 				}
 				aged[n].age++
@@ -970,8 +885,8 @@ func (w *world) beat(c *config, i int) []move {
 			next.ch[at] = aged
 		}
 	}
-	m := in.m.clone()
-	m.tick()
+	m := in.m.Clone()
+	m.Tick()
 	next.in[i].m, next.in[i].beat = m, false
 	w.stopwatches(c, next, i)
 	return []move{{label: "beat", who: i, kind: isBeat, to: next, class: "beat"}}
@@ -979,7 +894,7 @@ func (w *world) beat(c *config, i int) []move {
 
 // tick begins a beat, which all are to feel.
 func (w *world) tick(c *config) []move {
-	if !w.time.counts() || slices.ContainsFunc(c.in, func(in inst) bool { return in.beat }) {
+	if !w.time.Counts() || slices.ContainsFunc(c.in, func(in inst) bool { return in.beat }) {
 		return nil
 	}
 	next := c.clone()
@@ -987,29 +902,4 @@ func (w *world) tick(c *config) []move {
 		next.in[i].beat = next.in[i].m != nil
 	}
 	return []move{{label: "tick", who: -1, kind: isBeat, to: next, class: "tick"}}
-}
-
-func (m *machine) notOverdue() bool {
-	for _, t := range m.timers {
-		if t.most == 0 {
-			return false
-		}
-	}
-	for _, p := range m.parts {
-		if !p.notOverdue() {
-			return false
-		}
-	}
-	return true
-}
-
-func (m *machine) tick() {
-	for k, t := range m.timers {
-		m.timers[k] = clock{max(0, t.least-1), t.most - 1}
-	}
-	for k, p := range m.parts {
-		p = p.clone()
-		p.tick()
-		m.parts[k] = p
-	}
 }

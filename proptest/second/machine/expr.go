@@ -1,4 +1,4 @@
-package second
+package machine
 
 import (
 	"slices"
@@ -6,18 +6,24 @@ import (
 	"github.com/parley-go/parley/gen/syntax"
 )
 
-// env is what names mean in an expression. A role's expression has a machine, a claim's has a
+// Env is what names mean in an expression. A role's expression has a machine, a claim's has a
 // configuration; a constant has neither.
-type env struct {
-	u      *unit
-	r      *role
-	m      *machine
-	self   int
-	sender int              // -1: there is none
-	msg    map[string]Value // the fields of the event; nil where there are none
+type Env struct {
+	U      *Unit
+	R      *Role
+	M      *Machine
+	Self   int
+	Sender int              // -1: there is none
+	Msg    map[string]Value // the fields of the event; nil where there are none
 	locals *scope
-	claim  *view  // for claims
-	rule   *rules // for rules of the environment: len(out) and len(in)
+	Out    outside // what is there besides: in claims and rules of the environment; nil elsewhere
+}
+
+// outside is what an expression can name besides what its role has.
+type outside interface {
+	Name(name string) (Value, bool)
+	Of(i Instance, name string) (Value, bool) // what a name means behind an instance
+	Call(e *Env, n *syntax.Call) (Value, bool)
 }
 
 type scope struct {
@@ -26,35 +32,35 @@ type scope struct {
 	next *scope
 }
 
-func (e *env) with(name string, v Value) *env {
+func (e *Env) With(name string, v Value) *Env {
 	out := *e
 	out.locals = &scope{name, v, e.locals}
 	return &out
 }
 
-// partRef is a part (or a monitor) as a value: its states and variables can be selected.
-type partRef struct{ m *machine }
+// PartRef is a part (or a monitor) as a value: its states and variables can be selected.
+type PartRef struct{ M *Machine }
 
 // keyed is a part with keys that are still to come.
 type keyed struct {
-	m *machine
-	p *part
+	m *Machine
+	p *Part
 }
 
-func number(v Value) int64 {
+func Number(v Value) int64 {
 	switch v := v.(type) {
 	case int64:
 		return v
-	case instance:
+	case Instance:
 		return int64(v)
 	}
 	if v == nil {
 		faultf("none is used as a number")
 	}
-	panic(unsupported("a number that is " + text(v)))
+	panic(Unsupported("a number that is " + Write(v)))
 }
 
-func truth(v Value) bool {
+func Truth(v Value) bool {
 	b, ok := v.(bool)
 	if !ok {
 		faultf("not a truth value")
@@ -62,8 +68,8 @@ func truth(v Value) bool {
 	return b
 }
 
-// eval evaluates an expression whose type nobody asks for.
-func (e *env) eval(n syntax.Node) Value {
+// Eval evaluates an expression whose type nobody asks for.
+func (e *Env) Eval(n syntax.Node) Value {
 	switch n := n.(type) {
 	case *syntax.Number:
 		return n.Value
@@ -73,9 +79,9 @@ func (e *env) eval(n syntax.Node) Value {
 		return e.name(n.Name)
 	case *syntax.Unary:
 		if n.Op == "!" {
-			return !truth(e.eval(n.X))
+			return !Truth(e.Eval(n.X))
 		}
-		return -number(e.eval(n.X))
+		return -Number(e.Eval(n.X))
 	case *syntax.Binary:
 		return e.binary(n)
 	case *syntax.Select:
@@ -87,7 +93,7 @@ func (e *env) eval(n syntax.Node) Value {
 	case *syntax.List:
 		out := List{}
 		for _, x := range n.Elems {
-			out = append(out, e.eval(x))
+			out = append(out, e.Eval(x))
 		}
 		return out
 	case *syntax.Literal:
@@ -97,21 +103,21 @@ func (e *env) eval(n syntax.Node) Value {
 	case *syntax.Quantified:
 		return e.quantified(n)
 	case *syntax.Range:
-		return List(ints(number(e.eval(n.Lo)), number(e.eval(n.Hi))).values())
+		return List(ints(Number(e.Eval(n.Lo)), Number(e.Eval(n.Hi))).Values())
 	}
-	panic(unsupported("the expression " + syntax.Source(n)))
+	panic(Unsupported("the expression " + syntax.Source(n)))
 }
 
 // enumName is a name of an enumeration, if n can be one of type t (nil: of any).
-func (e *env) enumName(n syntax.Node, t *Type) (Value, bool) {
+func (e *Env) enumName(n syntax.Node, t *Type) (Value, bool) {
 	id, ok := n.(*syntax.Ident)
 	if !ok || e.local(id.Name) {
 		return nil, false
 	}
 	if t == nil {
-		t = e.u.enums[id.Name]
+		t = e.U.enums[id.Name]
 	}
-	if t == nil || t.kind != kEnum {
+	if t == nil || t.Kind != KEnum {
 		return nil, false
 	}
 	for _, x := range t.names {
@@ -123,41 +129,41 @@ func (e *env) enumName(n syntax.Node, t *Type) (Value, bool) {
 }
 
 // local reports whether a name is a variable, parameter or field here, rather than one of an enumeration.
-func (e *env) local(name string) bool {
+func (e *Env) local(name string) bool {
 	for s := e.locals; s != nil; s = s.next {
 		if s.name == name {
 			return true
 		}
 	}
-	if e.m != nil && e.m.r.variable(name) {
+	if e.M != nil && e.M.R.variable(name) {
 		return true
 	}
-	_, is := e.msg[name]
+	_, is := e.Msg[name]
 	return is
 }
 
-func (r *role) variable(name string) bool {
-	named := func(v variable) bool { return v.name == name }
-	return slices.ContainsFunc(r.vars, named) || slices.ContainsFunc(r.params, named)
+func (r *Role) variable(name string) bool {
+	named := func(v variable) bool { return v.Name == name }
+	return slices.ContainsFunc(r.Vars, named) || slices.ContainsFunc(r.Params, named)
 }
 
-// typed evaluates an expression of which a value of t is wanted. The value need not fit yet.
-func (e *env) typed(n syntax.Node, t *Type) Value {
-	for t != nil && t.kind == kOptional {
+// Typed evaluates an expression of which a value of t is wanted. The value need not fit yet.
+func (e *Env) Typed(n syntax.Node, t *Type) Value {
+	for t != nil && t.Kind == kOptional {
 		t = t.elem
 	}
 	if t == nil {
-		return e.eval(n)
+		return e.Eval(n)
 	}
 	if v, ok := e.enumName(n, t); ok {
 		return v
 	}
 	switch x := n.(type) {
 	case *syntax.List:
-		if t.kind == kList || t.kind == kSet {
+		if t.Kind == kList || t.Kind == kSet {
 			out := List{}
 			for _, el := range x.Elems {
-				out = append(out, e.typed(el, t.elem))
+				out = append(out, e.Typed(el, t.elem))
 			}
 			return out
 		}
@@ -166,36 +172,36 @@ func (e *env) typed(n syntax.Node, t *Type) Value {
 	case *syntax.Call:
 		switch x.Fn {
 		case "if":
-			if truth(e.eval(x.Args[0])) {
-				return e.typed(x.Args[1], t)
+			if Truth(e.Eval(x.Args[0])) {
+				return e.Typed(x.Args[1], t)
 			}
-			return e.typed(x.Args[2], t)
+			return e.Typed(x.Args[2], t)
 		case "append", "with", "without":
-			if t.kind == kList || t.kind == kSet {
+			if t.Kind == kList || t.Kind == kSet {
 				return e.collect(x, t.elem)
 			}
 		}
 	}
-	return e.eval(n)
+	return e.Eval(n)
 }
 
-func (e *env) name(name string) Value {
+func (e *Env) name(name string) Value {
 	for s := e.locals; s != nil; s = s.next {
 		if s.name == name {
 			return s.v
 		}
 	}
-	if e.claim != nil {
-		if v, ok := e.claim.name(name); ok {
+	if e.Out != nil {
+		if v, ok := e.Out.Name(name); ok {
 			return v
 		}
 	}
-	if e.m != nil {
-		if v, ok := e.m.value(name); ok {
+	if e.M != nil {
+		if v, ok := e.M.Value(name); ok {
 			return v
 		}
 	}
-	if v, ok := e.msg[name]; ok {
+	if v, ok := e.Msg[name]; ok {
 		return v
 	}
 	switch name {
@@ -206,18 +212,18 @@ func (e *env) name(name string) Value {
 	case "none":
 		return nil
 	case "self":
-		return int64(e.self)
+		return int64(e.Self)
 	case "sender":
-		if e.sender >= 0 {
-			return int64(e.sender)
+		if e.Sender >= 0 {
+			return int64(e.Sender)
 		}
 	case "parties":
-		return int64(e.u.parties)
+		return int64(e.U.parties)
 	}
-	if n, ok := e.u.constant(name); ok {
+	if n, ok := e.U.constant(name); ok {
 		return n
 	}
-	if t := e.u.enums[name]; t != nil {
+	if t := e.U.enums[name]; t != nil {
 		for _, x := range t.names {
 			if x.S == name {
 				return x
@@ -225,27 +231,27 @@ func (e *env) name(name string) Value {
 		}
 		return Name{name, -1} // a name that the domain leaves out
 	}
-	if _, twice := e.u.enums[name]; twice {
+	if _, twice := e.U.enums[name]; twice {
 		return Name{name, -1}
 	}
-	panic(unsupported("the name " + name))
+	panic(Unsupported("the name " + name))
 }
 
-func (e *env) binary(n *syntax.Binary) Value {
+func (e *Env) binary(n *syntax.Binary) Value {
 	switch n.Op {
 	case "&&":
-		return truth(e.eval(n.X)) && truth(e.eval(n.Y))
+		return Truth(e.Eval(n.X)) && Truth(e.Eval(n.Y))
 	case "||":
-		return truth(e.eval(n.X)) || truth(e.eval(n.Y))
+		return Truth(e.Eval(n.X)) || Truth(e.Eval(n.Y))
 	case "=>":
-		return !truth(e.eval(n.X)) || truth(e.eval(n.Y))
+		return !Truth(e.Eval(n.X)) || Truth(e.Eval(n.Y))
 	case "==", "!=":
 		a, b := e.pair(n.X, n.Y)
-		return equal(a, b) == (n.Op == "==")
+		return Equal(a, b) == (n.Op == "==")
 	case "in":
 		return e.in(n.X, n.Y)
 	}
-	a, b := e.eval(n.X), e.eval(n.Y)
+	a, b := e.Eval(n.X), e.Eval(n.Y)
 	switch n.Op {
 	case "<", "<=", ">", ">=":
 		if a == nil || b == nil {
@@ -254,7 +260,7 @@ func (e *env) binary(n *syntax.Binary) Value {
 		x, y := order(a), order(b)
 		return n.Op[0] == '<' && x < y || n.Op[0] == '>' && x > y || len(n.Op) == 2 && x == y
 	}
-	x, y := number(a), number(b)
+	x, y := Number(a), Number(b)
 	switch n.Op {
 	case "+":
 		return x + y
@@ -274,25 +280,25 @@ func (e *env) binary(n *syntax.Binary) Value {
 
 // pair evaluates two values that are compared. A name that could be a state is that of the enumeration
 // if the other value is one.
-func (e *env) pair(x, y syntax.Node) (Value, Value) {
+func (e *Env) pair(x, y syntax.Node) (Value, Value) {
 	if v, ok := e.enumName(x, nil); ok && e.isEnum(y) {
-		return v, e.eval(y)
+		return v, e.Eval(y)
 	}
 	if v, ok := e.enumName(y, nil); ok && e.isEnum(x) {
-		return e.eval(x), v
+		return e.Eval(x), v
 	}
-	return e.eval(x), e.eval(y)
+	return e.Eval(x), e.Eval(y)
 }
 
-func (e *env) isEnum(n syntax.Node) bool {
-	v := e.eval(n)
+func (e *Env) isEnum(n syntax.Node) bool {
+	v := e.Eval(n)
 	_, is := v.(Name)
 	return is || v == nil
 }
 
-func (e *env) in(x, y syntax.Node) Value {
-	over := e.eval(y)
-	v := e.eval(x)
+func (e *Env) in(x, y syntax.Node) Value {
+	over := e.Eval(y)
+	v := e.Eval(x)
 	switch over := over.(type) {
 	case List:
 		return has(over, v)
@@ -300,25 +306,25 @@ func (e *env) in(x, y syntax.Node) Value {
 		return has(over, v)
 	case *Array:
 		return over.V[over.T.place(v)] != nil
-	case group:
-		for _, i := range over.all {
-			if int64(i) == number(v) {
+	case Group:
+		for _, i := range over.All {
+			if int64(i) == Number(v) {
 				return true
 			}
 		}
 		return false
 	}
-	panic(unsupported("in " + syntax.Source(y)))
+	panic(Unsupported("in " + syntax.Source(y)))
 }
 
-func (e *env) sel(n *syntax.Select) Value {
+func (e *Env) sel(n *syntax.Select) Value {
 	if id, ok := n.X.(*syntax.Ident); ok {
 		if id.Name == "msg" {
-			if v, ok := e.msg[n.Name]; ok {
+			if v, ok := e.Msg[n.Name]; ok {
 				return v
 			}
 		}
-		if names := e.u.declared(id.Name); names != nil {
+		if names := e.U.declared(id.Name); names != nil {
 			for _, x := range names {
 				if x.S == n.Name {
 					return x
@@ -326,50 +332,50 @@ func (e *env) sel(n *syntax.Select) Value {
 			}
 		}
 	}
-	switch x := e.eval(n.X).(type) {
+	switch x := e.Eval(n.X).(type) {
 	case *Record:
 		if i := x.T.fieldAt(n.Name); i >= 0 {
 			return x.V[i]
 		}
-	case partRef:
-		if v, ok := x.m.value(n.Name); ok {
+	case PartRef:
+		if v, ok := x.M.Value(n.Name); ok {
 			return v
 		}
-	case instance:
-		if v, ok := e.claim.of(x, n.Name); ok {
+	case Instance:
+		if v, ok := e.Out.Of(x, n.Name); ok {
 			return v
 		}
 	case nil:
 		faultf("none has no %s", n.Name)
 	}
-	panic(unsupported(syntax.Source(n)))
+	panic(Unsupported(syntax.Source(n)))
 }
 
-func (e *env) index(n *syntax.Index) Value {
-	x := e.eval(n.X)
+func (e *Env) index(n *syntax.Index) Value {
+	x := e.Eval(n.X)
 	switch x := x.(type) {
 	case keyed:
 		var keys []Value
 		for i, a := range n.Args {
-			keys = append(keys, x.p.keys[i].t.fit(e.typed(a, x.p.keys[i].t)))
+			keys = append(keys, x.p.keys[i].T.Fit(e.Typed(a, x.p.keys[i].T)))
 		}
-		return partRef{x.m.part(x.p, keys)}
+		return PartRef{x.m.part(x.p, keys)}
 	case timerRef:
 		var keys []Value
 		for i, a := range n.Args {
-			keys = append(keys, x.t.keys[i].t.fit(e.typed(a, x.t.keys[i].t)))
+			keys = append(keys, x.t.keys[i].T.Fit(e.Typed(a, x.t.keys[i].T)))
 		}
-		return x.m.armed(keyText(x.t.name, keys))
-	case group:
-		i := number(e.eval(n.Args[0])) - x.lo
-		if i < 0 || i >= int64(len(x.all)) {
-			panic(unsupported(syntax.Source(n)))
+		return x.m.armed(KeyText(x.t.name, keys))
+	case Group:
+		i := Number(e.Eval(n.Args[0])) - x.Lo
+		if i < 0 || i >= int64(len(x.All)) {
+			panic(Unsupported(syntax.Source(n)))
 		}
-		return x.all[i]
+		return x.All[i]
 	case *Array:
-		return x.V[x.T.place(e.typed(n.Args[0], x.T.key))]
+		return x.V[x.T.place(e.Typed(n.Args[0], x.T.key))]
 	case List:
-		i := number(e.eval(n.Args[0]))
+		i := Number(e.Eval(n.Args[0]))
 		if i < 0 || i >= int64(len(x)) {
 			faultf("index %d of a list of %d", i, len(x))
 		}
@@ -377,54 +383,54 @@ func (e *env) index(n *syntax.Index) Value {
 	case nil:
 		faultf("none has no elements")
 	}
-	panic(unsupported(syntax.Source(n)))
+	panic(Unsupported(syntax.Source(n)))
 }
 
-func (e *env) record(n *syntax.Literal) Value {
+func (e *Env) record(n *syntax.Literal) Value {
 	id, ok := n.X.(*syntax.Ident)
 	if !ok {
-		panic(unsupported(syntax.Source(n)))
+		panic(Unsupported(syntax.Source(n)))
 	}
-	t := e.u.named(id.Name)
+	t := e.U.named(id.Name)
 	r := &Record{T: t, V: make([]Value, len(t.fields))}
 	for _, f := range n.Fields {
 		i := t.fieldAt(f.Name)
-		r.V[i] = t.fields[i].t.fit(e.typed(f.Value, t.fields[i].t))
+		r.V[i] = t.fields[i].T.Fit(e.Typed(f.Value, t.fields[i].T))
 	}
 	return r
 }
 
 // over returns what a loop or quantifier goes through.
-func (e *env) over(n syntax.Node) []Value {
+func (e *Env) over(n syntax.Node) []Value {
 	if id, ok := n.(*syntax.Ident); ok && !e.local(id.Name) {
 		known := false
-		if e.claim != nil {
-			_, known = e.claim.name(id.Name)
+		if e.Out != nil {
+			_, known = e.Out.Name(id.Name)
 		}
-		if e.m != nil && !known {
-			_, known = e.m.value(id.Name)
+		if e.M != nil && !known {
+			_, known = e.M.Value(id.Name)
 		}
-		if _, ok := e.msg[id.Name]; ok {
+		if _, ok := e.Msg[id.Name]; ok {
 			known = true
 		}
 		if !known {
-			return e.u.named(id.Name).values()
+			return e.U.named(id.Name).Values()
 		}
 	}
-	switch x := e.eval(n).(type) {
+	switch x := e.Eval(n).(type) {
 	case List:
 		return x
 	case Set:
 		return x
-	case group:
+	case Group:
 		var out []Value
-		for _, i := range x.all {
+		for _, i := range x.All {
 			out = append(out, i)
 		}
 		return out
 	case *Array:
 		var out []Value
-		for i, k := range x.T.key.values() {
+		for i, k := range x.T.key.Values() {
 			if x.V[i] != nil {
 				out = append(out, k)
 			}
@@ -433,44 +439,44 @@ func (e *env) over(n syntax.Node) []Value {
 	case nil:
 		faultf("none has no elements")
 	}
-	panic(unsupported("going through " + syntax.Source(n)))
+	panic(Unsupported("going through " + syntax.Source(n)))
 }
 
-func (e *env) build(n *syntax.Build, t *Type) Value {
+func (e *Env) build(n *syntax.Build, t *Type) Value {
 	var elem *Type
 	if t != nil {
 		elem = t.elem
 	}
-	if t != nil && t.kind == kArray {
+	if t != nil && t.Kind == kArray {
 		out := t.zero().(*Array)
 		for i := range out.V {
 			out.V[i] = nil // a map's other keys get none
 		}
 		for _, v := range e.over(n.Over) {
-			in := e.with(n.Var, v)
-			if n.If == nil || truth(in.eval(n.If)) {
-				out.V[t.place(v)] = in.typed(n.Elem, elem)
+			in := e.With(n.Var, v)
+			if n.If == nil || Truth(in.Eval(n.If)) {
+				out.V[t.place(v)] = in.Typed(n.Elem, elem)
 			}
 		}
 		for i := range out.V {
-			out.V[i] = elem.fit(out.V[i])
+			out.V[i] = elem.Fit(out.V[i])
 		}
 		return out
 	}
 	out := List{}
 	for _, v := range e.over(n.Over) {
-		in := e.with(n.Var, v)
-		if n.If == nil || truth(in.eval(n.If)) {
-			out = append(out, in.typed(n.Elem, elem))
+		in := e.With(n.Var, v)
+		if n.If == nil || Truth(in.Eval(n.If)) {
+			out = append(out, in.Typed(n.Elem, elem))
 		}
 	}
 	return out
 }
 
-func (e *env) quantified(n *syntax.Quantified) Value {
+func (e *Env) quantified(n *syntax.Quantified) Value {
 	count := int64(0)
 	for _, v := range e.over(n.Over) {
-		holds := truth(e.with(n.Var, v).eval(n.X))
+		holds := Truth(e.With(n.Var, v).Eval(n.X))
 		switch {
 		case n.Fn == "all" && !holds:
 			return false
@@ -493,7 +499,7 @@ func (e *env) quantified(n *syntax.Quantified) Value {
 	return count
 }
 
-func elements(v Value) []Value {
+func Elements(v Value) []Value {
 	switch v := v.(type) {
 	case List:
 		return v
@@ -502,42 +508,37 @@ func elements(v Value) []Value {
 	case nil:
 		faultf("none has no elements")
 	}
-	panic(unsupported("a collection that is " + text(v)))
+	panic(Unsupported("a collection that is " + Write(v)))
 }
 
 // collect evaluates append, with and without.
-func (e *env) collect(n *syntax.Call, elem *Type) Value {
-	c, x := e.eval(n.Args[0]), e.typed(n.Args[1], elem)
+func (e *Env) collect(n *syntax.Call, elem *Type) Value {
+	c, x := e.Eval(n.Args[0]), e.Typed(n.Args[1], elem)
 	switch n.Fn {
 	case "append":
-		return append(List(slices.Clone(elements(c))), x)
+		return append(List(slices.Clone(Elements(c))), x)
 	case "with":
-		return setOf(append(slices.Clone(elements(c)), x))
+		return setOf(append(slices.Clone(Elements(c)), x))
 	}
-	out := without(elements(c), x)
+	out := without(Elements(c), x)
 	if _, is := c.(Set); is {
 		return Set(out)
 	}
 	return List(out)
 }
 
-func (e *env) call(n *syntax.Call) Value {
-	if e.claim != nil {
-		if v, ok := e.claim.call(e, n); ok {
-			return v
-		}
-	}
-	if e.rule != nil && n.Fn == "len" {
-		if v, ok := e.rule.length(n); ok {
+func (e *Env) call(n *syntax.Call) Value {
+	if e.Out != nil {
+		if v, ok := e.Out.Call(e, n); ok {
 			return v
 		}
 	}
 	switch n.Fn {
 	case "if":
-		if truth(e.eval(n.Args[0])) {
-			return e.eval(n.Args[1])
+		if Truth(e.Eval(n.Args[0])) {
+			return e.Eval(n.Args[1])
 		}
-		return e.eval(n.Args[2])
+		return e.Eval(n.Args[2])
 	case "append", "with", "without":
 		return e.collect(n, nil)
 	case "contains":
@@ -545,7 +546,7 @@ func (e *env) call(n *syntax.Call) Value {
 	}
 	var args []Value
 	for _, a := range n.Args {
-		args = append(args, e.eval(a))
+		args = append(args, e.Eval(a))
 	}
 	switch n.Fn {
 	case "len":
@@ -555,13 +556,13 @@ func (e *env) call(n *syntax.Call) Value {
 		case *Array:
 			return int64(present(x))
 		}
-		return int64(len(elements(args[0])))
+		return int64(len(Elements(args[0])))
 	case "min":
-		return min(number(args[0]), number(args[1]))
+		return min(Number(args[0]), Number(args[1]))
 	case "max":
-		return max(number(args[0]), number(args[1]))
+		return max(Number(args[0]), Number(args[1]))
 	case "first", "tail":
-		l := elements(args[0])
+		l := Elements(args[0])
 		if len(l) == 0 {
 			faultf("%s of an empty list", n.Fn)
 		}
@@ -570,17 +571,17 @@ func (e *env) call(n *syntax.Call) Value {
 		}
 		return List(l[1:])
 	case "union":
-		return setOf(append(slices.Clone(elements(args[0])), elements(args[1])...))
+		return setOf(append(slices.Clone(Elements(args[0])), Elements(args[1])...))
 	case "minus", "intersect":
 		var out []Value
-		for _, x := range elements(args[0]) {
-			if has(elements(args[1]), x) == (n.Fn == "intersect") {
+		for _, x := range Elements(args[0]) {
+			if has(Elements(args[1]), x) == (n.Fn == "intersect") {
 				out = append(out, x)
 			}
 		}
 		return setOf(out)
 	}
-	panic(unsupported("the function " + n.Fn))
+	panic(Unsupported("the function " + n.Fn))
 }
 
 // present is how many keys a map has.

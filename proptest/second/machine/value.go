@@ -1,4 +1,4 @@
-package second
+package machine
 
 import (
 	"fmt"
@@ -36,13 +36,23 @@ type (
 	}
 )
 
+// instance is the number of an instance, as claims name it; group is several, of which the first has number lo.
+type (
+	Instance int
+	Group    struct {
+		Lo   int64
+		All  []Instance
+		Lone bool // a single one
+	}
+)
+
 type kind int
 
 const (
-	kBool kind = iota
-	kInt       // and opaque numbers
-	kEnum
-	kText
+	KBool kind = iota
+	KInt       // and opaque numbers
+	KEnum
+	KText
 	kOptional
 	kRecord
 	kArray
@@ -52,8 +62,8 @@ const (
 
 // Type is a type with the domain that the check gives it.
 type Type struct {
-	kind   kind
-	lo, hi int64
+	Kind   kind
+	Lo, Hi int64
 	opaque bool
 	texts  int64 // kText: how many different ones there are
 	names  []Name
@@ -65,21 +75,24 @@ type Type struct {
 }
 
 type field struct {
-	name string
-	t    *Type
+	Name string
+	T    *Type
 }
+
+// Unsupported is the panic of what this checker does not know; [Spec.Run] turns it into an error.
+type Unsupported string
 
 // fault is the panic of a step that faults; refusal is that of one that is refused.
 type (
-	fault   struct{ why string }
+	Fault   struct{ Why string }
 	wrong   struct{ why string } // no domain of a check excuses it
 	refusal struct{ why string }
 )
 
-func faultf(format string, args ...any) { panic(fault{fmt.Sprintf(format, args...)}) }
+func faultf(format string, args ...any) { panic(Fault{fmt.Sprintf(format, args...)}) }
 
-// text writes a value so that equal values have equal texts.
-func text(v Value) string {
+// Write writes a value so that equal values have equal texts.
+func Write(v Value) string {
 	switch v := v.(type) {
 	case nil:
 		return "none"
@@ -87,44 +100,44 @@ func text(v Value) string {
 		return strconv.FormatBool(v)
 	case int64:
 		return strconv.FormatInt(v, 10)
-	case instance:
+	case Instance:
 		return strconv.Itoa(int(v))
 	case Text:
 		return strconv.Quote(string(v))
 	case Name:
 		return v.S
 	case List:
-		return "[" + texts(v) + "]"
+		return "[" + Texts(v) + "]"
 	case Set:
-		return "[" + texts(v) + "]"
+		return "[" + Texts(v) + "]"
 	case *Array:
-		return "(" + texts(v.V) + ")"
+		return "(" + Texts(v.V) + ")"
 	case *Record:
-		return "{" + texts(v.V) + "}"
+		return "{" + Texts(v.V) + "}"
 	}
 	panic(fmt.Sprintf("no text of %T", v))
 }
 
-func texts(vs []Value) string {
+func Texts(vs []Value) string {
 	out := make([]string, len(vs))
 	for i, v := range vs {
-		out[i] = text(v)
+		out[i] = Write(v)
 	}
 	return strings.Join(out, ",")
 }
 
-func equal(a, b Value) bool {
+func Equal(a, b Value) bool {
 	if s, ok := a.(Set); ok {
 		if l, ok := b.(List); ok {
-			return text(s) == text(setOf(l))
+			return Write(s) == Write(setOf(l))
 		}
 	}
 	if s, ok := b.(Set); ok {
 		if l, ok := a.(List); ok {
-			return text(s) == text(setOf(l))
+			return Write(s) == Write(setOf(l))
 		}
 	}
-	return text(a) == text(b)
+	return Write(a) == Write(b)
 }
 
 // order is the place of a scalar among the values of its type.
@@ -132,7 +145,7 @@ func order(v Value) int64 {
 	switch v := v.(type) {
 	case int64:
 		return v
-	case instance:
+	case Instance:
 		return int64(v)
 	case bool:
 		if v {
@@ -142,24 +155,24 @@ func order(v Value) int64 {
 	case Name:
 		return int64(v.N)
 	}
-	faultf("%s has no order", text(v))
+	faultf("%s has no order", Write(v))
 	return 0
 }
 
 func setOf(vs []Value) Set {
 	out := slices.Clone(vs)
 	sort.SliceStable(out, func(i, j int) bool { return order(out[i]) < order(out[j]) })
-	return Set(slices.CompactFunc(out, equal))
+	return Set(slices.CompactFunc(out, Equal))
 }
 
 func has(vs []Value, x Value) bool {
-	return slices.ContainsFunc(vs, func(v Value) bool { return equal(v, x) })
+	return slices.ContainsFunc(vs, func(v Value) bool { return Equal(v, x) })
 }
 
 func without(vs []Value, x Value) []Value {
 	out := []Value{}
 	for _, v := range vs {
-		if !equal(v, x) {
+		if !Equal(v, x) {
 			out = append(out, v)
 		}
 	}
@@ -174,8 +187,8 @@ func sample(n int64) Text {
 	return Text(string(rune('a' + n - 1)))
 }
 
-// values returns all values of t, lowest first.
-func (t *Type) values() []Value {
+// Values returns all values of t, lowest first.
+func (t *Type) Values() []Value {
 	if t.all == nil {
 		t.all = t.list()
 	}
@@ -183,43 +196,43 @@ func (t *Type) values() []Value {
 }
 
 func (t *Type) list() (out []Value) {
-	switch t.kind {
-	case kBool:
+	switch t.Kind {
+	case KBool:
 		return []Value{false, true}
-	case kInt:
-		for i := t.lo; i <= t.hi; i++ {
+	case KInt:
+		for i := t.Lo; i <= t.Hi; i++ {
 			out = append(out, i)
 			if len(out) > 1<<17 {
-				panic(unsupported("a type of more than 131,072 values"))
+				panic(Unsupported("a type of more than 131,072 values"))
 			}
 		}
-	case kEnum:
+	case KEnum:
 		for _, n := range t.names {
 			out = append(out, n)
 		}
-	case kText:
+	case KText:
 		for i := range t.texts {
 			out = append(out, sample(i))
 		}
 	case kOptional:
-		return append([]Value{nil}, t.elem.values()...)
+		return append([]Value{nil}, t.elem.Values()...)
 	case kRecord:
-		for _, vs := range product(len(t.fields), func(i int) []Value { return t.fields[i].t.values() }) {
+		for _, vs := range Product(len(t.fields), func(i int) []Value { return t.fields[i].T.Values() }) {
 			out = append(out, &Record{t, vs})
 		}
 	case kArray:
-		for _, vs := range product(len(t.key.values()), func(int) []Value { return t.elem.values() }) {
+		for _, vs := range Product(len(t.key.Values()), func(int) []Value { return t.elem.Values() }) {
 			out = append(out, &Array{t, vs})
 		}
 	case kList:
 		for n := range int(t.max) + 1 {
-			for _, vs := range product(n, func(int) []Value { return t.elem.values() }) {
+			for _, vs := range Product(n, func(int) []Value { return t.elem.Values() }) {
 				out = append(out, List(vs))
 			}
 		}
 	case kSet:
-		elems := t.elem.values()
-		for _, vs := range product(len(elems), func(int) []Value { return []Value{false, true} }) {
+		elems := t.elem.Values()
+		for _, vs := range Product(len(elems), func(int) []Value { return []Value{false, true} }) {
 			s := Set{}
 			for i, in := range vs {
 				if in.(bool) {
@@ -232,8 +245,8 @@ func (t *Type) list() (out []Value) {
 	return out
 }
 
-// product returns all tuples of n values.
-func product(n int, of func(i int) []Value) [][]Value {
+// Product returns all tuples of n values.
+func Product(n int, of func(i int) []Value) [][]Value {
 	out := [][]Value{{}}
 	for i := range n {
 		var next [][]Value
@@ -242,7 +255,7 @@ func product(n int, of func(i int) []Value) [][]Value {
 				next = append(next, append(slices.Clone(head), v))
 			}
 			if len(next) > 1<<17 {
-				panic(unsupported("more than 131,072 different values"))
+				panic(Unsupported("more than 131,072 different values"))
 			}
 		}
 		out = next
@@ -252,24 +265,24 @@ func product(n int, of func(i int) []Value) [][]Value {
 
 // zero is the value with which a variable begins.
 func (t *Type) zero() Value {
-	switch t.kind {
-	case kBool:
+	switch t.Kind {
+	case KBool:
 		return false
-	case kInt:
-		return t.lo
-	case kEnum:
+	case KInt:
+		return t.Lo
+	case KEnum:
 		return t.names[0]
-	case kText:
+	case KText:
 		return Text("")
 	case kRecord:
 		r := &Record{T: t}
 		for _, f := range t.fields {
-			r.V = append(r.V, f.t.zero())
+			r.V = append(r.V, f.T.zero())
 		}
 		return r
 	case kArray:
 		a := &Array{T: t}
-		for range t.key.values() {
+		for range t.key.Values() {
 			a.V = append(a.V, t.elem.zero())
 		}
 		return a
@@ -281,25 +294,25 @@ func (t *Type) zero() Value {
 	return nil
 }
 
-// fit is v as a value of t; what is none fits nowhere but into an optional, and what is outside of a range
+// Fit is v as a value of t; what is none fits nowhere but into an optional, and what is outside of a range
 // is a fault.
-func (t *Type) fit(v Value) Value {
-	if in, ok := v.(instance); ok {
+func (t *Type) Fit(v Value) Value {
+	if in, ok := v.(Instance); ok {
 		v = int64(in)
 	}
-	if t.kind == kOptional {
+	if t.Kind == kOptional {
 		if v == nil {
 			return nil
 		}
-		return t.elem.fit(v)
+		return t.elem.Fit(v)
 	}
 	if v == nil {
 		faultf("none is used as a value")
 	}
-	switch t.kind {
-	case kInt:
-		if n := v.(int64); !t.opaque && (n < t.lo || n > t.hi) {
-			faultf("%d is outside of %d..%d", n, t.lo, t.hi)
+	switch t.Kind {
+	case KInt:
+		if n := v.(int64); !t.opaque && (n < t.Lo || n > t.Hi) {
+			faultf("%d is outside of %d..%d", n, t.Lo, t.Hi)
 		}
 	case kList:
 		l, ok := v.(List)
@@ -314,7 +327,7 @@ func (t *Type) fit(v Value) Value {
 		}
 		out := make(List, len(l))
 		for i := range l {
-			out[i] = t.elem.fit(l[i])
+			out[i] = t.elem.Fit(l[i])
 		}
 		return out
 	case kSet:
@@ -327,21 +340,21 @@ func (t *Type) fit(v Value) Value {
 		}
 		out := []Value{}
 		for _, x := range in {
-			out = append(out, t.elem.fit(x))
+			out = append(out, t.elem.Fit(x))
 		}
 		return setOf(out)
 	case kRecord:
 		r := v.(*Record)
 		out := &Record{T: t}
 		for i, f := range t.fields {
-			out.V = append(out.V, f.t.fit(r.V[i]))
+			out.V = append(out.V, f.T.Fit(r.V[i]))
 		}
 		return out
 	case kArray:
 		a := v.(*Array)
 		out := &Array{T: t}
 		for i := range a.V {
-			out.V = append(out.V, t.elem.fit(a.V[i]))
+			out.V = append(out.V, t.elem.Fit(a.V[i]))
 		}
 		return out
 	}
@@ -351,24 +364,24 @@ func (t *Type) fit(v Value) Value {
 // place returns where the value of a key stands; outside of the keys is a fault.
 func (t *Type) place(key Value) int {
 	n := order(key)
-	if t.key.kind == kEnum {
+	if t.key.Kind == KEnum {
 		for i, v := range t.key.names {
 			if int64(v.N) == n {
 				return i
 			}
 		}
-		faultf("no key %s", text(key))
+		faultf("no key %s", Write(key))
 	}
 	lo, size := int64(0), int64(2)
-	if t.key.kind == kInt {
-		lo, size = t.key.lo, t.key.hi-t.key.lo+1
+	if t.key.Kind == KInt {
+		lo, size = t.key.Lo, t.key.Hi-t.key.Lo+1
 	}
 	if n < lo || n >= lo+size {
-		faultf("no key %s", text(key))
+		faultf("no key %s", Write(key))
 	}
 	return int(n - lo)
 }
 
 func (t *Type) fieldAt(name string) int {
-	return slices.IndexFunc(t.fields, func(f field) bool { return f.name == name })
+	return slices.IndexFunc(t.fields, func(f field) bool { return f.Name == name })
 }

@@ -1,0 +1,135 @@
+package machine
+
+// Timing is how a check counts time; without a beat it does not.
+type Timing struct {
+	Beat  int64
+	Delay int
+	Drift []int64 // of each instance, in millionths
+}
+
+func (t *Timing) Counts() bool { return t != nil && t.Beat > 0 }
+
+// clock is how long a timer of so many ticks may take, in beats.
+func (t *Timing) clock(self int, ticks int64) Clock {
+	if !t.Counts() {
+		return Clock{}
+	}
+	const whole = 1_000_000
+	fast, slow := (whole+t.Drift[self])*t.Beat, (whole-t.Drift[self])*t.Beat
+	return Clock{int(ticks * whole / fast), int((ticks*whole + slow - 1) / slow)}
+}
+
+// Where is one step of the way from a machine to a part of it.
+type Where struct {
+	Part *Part
+	Keys []Value
+}
+
+// Expire has a timer of a machine, or of a part of it, expire.
+func (m *Machine) Expire(path []Where, ev Event, time *Timing) (out Outcome) {
+	if path == nil {
+		return m.Step(ev, time)
+	}
+	s := &step{self: m.Self, sender: -1, time: time}
+	defer func() {
+		switch x := recover().(type) {
+		case nil:
+		case Fault:
+			out = Outcome{M: m, Fault: x.Why}
+		case refusal:
+			out = Outcome{M: m, Refused: true}
+		default:
+			panic(x)
+		}
+	}()
+	frames := []*frame{{m: m.Clone()}}
+	for _, at := range path {
+		up := frames[len(frames)-1]
+		frames = append(frames, &frame{m: up.m.part(at.Part, at.Keys).Clone(), parent: up, p: at.Part,
+			keys: at.Keys})
+	}
+	s.handle(frames[len(frames)-1], ev)
+	for k := len(frames) - 2; k >= 0; k-- {
+		f := frames[k]
+		f.m.Parts[KeyText(frames[k+1].p.Name, frames[k+1].keys)] = frames[k+1].m
+		for len(f.queue) > 0 {
+			next := f.queue[0]
+			f.queue = f.queue[1:]
+			if len(f.m.handlers(next.Name)) == 0 {
+				panic(refusal{"no " + next.Name})
+			}
+			s.take(f, next)
+		}
+	}
+	return Outcome{M: frames[0].m, Effects: s.effects, defensive: s.defensive}
+}
+
+// Values are the keys of a timer as the fields of its expiry.
+func (t *timer) Values(key string) map[string]Value {
+	out := map[string]Value{}
+	for _, tuple := range Product(len(t.keys), func(i int) []Value { return t.keys[i].T.Values() }) {
+		if KeyText(t.name, tuple) == key {
+			for i, k := range t.keys {
+				out[k.Name] = tuple[i]
+			}
+		}
+	}
+	return out
+}
+
+func (m *Machine) StopParts() {
+	for _, k := range Sorted(m.Parts) {
+		p := m.Parts[k].Clone()
+		p.Timers = map[string]Clock{}
+		p.StopParts()
+		m.Parts[k] = p
+	}
+}
+
+func (m *Machine) NotOverdue() bool {
+	for _, t := range m.Timers {
+		if t.most == 0 {
+			return false
+		}
+	}
+	for _, p := range m.Parts {
+		if !p.NotOverdue() {
+			return false
+		}
+	}
+	return true
+}
+
+func (m *Machine) Tick() {
+	for k, t := range m.Timers {
+		m.Timers[k] = Clock{max(0, t.Least-1), t.most - 1}
+	}
+	for k, p := range m.Parts {
+		p = p.Clone()
+		p.Tick()
+		m.Parts[k] = p
+	}
+}
+
+// StartDoes reports whether the start of a machine does anything.
+func (m *Machine) StartDoes() bool {
+	for s := m.R.States[m.State]; s != nil; s = s.parent {
+		if len(s.entry) > 0 {
+			return true
+		}
+	}
+	hs := m.handlers("start")
+	return len(hs) > 0 && hs[0].h.mode == ""
+}
+
+func (m *Machine) AnyTimer() bool {
+	if len(m.Timers) > 0 {
+		return true
+	}
+	for _, p := range m.Parts {
+		if p.AnyTimer() {
+			return true
+		}
+	}
+	return false
+}
