@@ -1,0 +1,136 @@
+package game
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"testing"
+)
+
+// play plays a match of bots to its end.
+func play(t testing.TB, c Config) *State {
+	s := New(c)
+	var f Frame
+	for n := 0; s.Phase != Over; n++ {
+		s.Step(&f)
+		if n > 10*60*Rate {
+			t.Fatalf("no end after ten minutes: %+v", s)
+		}
+	}
+	return s
+}
+
+// Bots play to the end in every arena, most rounds have a winner, and no place is much better than another.
+func TestBots(t *testing.T) {
+	for a := range Arenas {
+		for _, slots := range []Mask{0b11, 0b1111, 0xff} {
+			var wins [Players]int
+			rounds, won, frames := 0, 0, 0
+			for seed := range uint32(4) {
+				s := play(t, Config{Seed: 77 + seed, Arena: uint8(a), Rounds: 3, Slots: slots, Bots: slots})
+				frames += int(s.Frame)
+				rounds += 3
+				for i := range s.Tanks {
+					won += int(s.Tanks[i].Wins)
+					wins[i] += int(s.Tanks[i].Wins)
+				}
+			}
+			t.Logf("%s, %d: %d of %d rounds won, %v, %d s a round", Arenas[a].Name, slots.Len(), won, rounds, wins, frames/rounds/Rate)
+			if won*3 < rounds {
+				t.Error("hardly anybody wins")
+			}
+		}
+	}
+}
+
+// wild is a frame of inputs that nobody would make.
+func wild(r *rand.Rand) (f Frame) {
+	for i := range f.Inputs {
+		f.Inputs[i] = Input(r.Uint32())
+	}
+	if r.IntN(50) == 0 {
+		f.Gone, f.Back = Mask(r.Uint32()), Mask(r.Uint32())
+	}
+	return f
+}
+
+// Equal inputs give equal states, whatever they are, and a state that was written and read goes on as the one that it was.
+func TestSame(t *testing.T) {
+	for seed := range uint64(8) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		c := Config{Seed: r.Uint32(), Arena: uint8(seed), Rounds: 2, Slots: Mask(r.Uint32()) | 3, Bots: Mask(r.Uint32())}
+		a, b := New(c), New(c)
+		for n := 0; n < 3000 && a.Phase != Over; n++ {
+			f := wild(r)
+			a.Step(&f)
+			b.Step(&f)
+			if n%37 == 0 {
+				read, err := Decode(b.Append(nil))
+				if err != nil {
+					t.Fatal(err)
+				}
+				b = read
+			}
+			if a.Checksum() != b.Checksum() {
+				t.Fatalf("seed %d: out of step in frame %d", seed, n)
+			}
+		}
+	}
+}
+
+// The arena burns whoever does nothing, and a round ends.
+func TestIdle(t *testing.T) {
+	s := New(Config{Seed: 1, Rounds: 1, Slots: 0b111})
+	for s.Phase != Over && s.Frame < 100*Rate {
+		s.Step(&Frame{})
+	}
+	if s.Phase != Over || s.Ring == 0 || s.Tanks[0].Wins+s.Tanks[1].Wins+s.Tanks[2].Wins != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Whoever leaves is driven on, and whoever is back drives.
+func TestLeave(t *testing.T) {
+	s := New(Config{Seed: 1, Rounds: 2, Slots: 0b11})
+	s.Step(&Frame{Gone: 0b10})
+	if s.Bots != 0b10 || s.Slots != 0b11 {
+		t.Errorf("%b %b", s.Bots, s.Slots)
+	}
+	s.Step(&Frame{Back: 0b110})
+	if s.Bots != 0 || s.Slots != 0b111 {
+		t.Errorf("%b %b", s.Bots, s.Slots)
+	}
+}
+
+// Bytes that are no state are refused, and others play on without harm.
+func FuzzDecode(f *testing.F) {
+	s := New(Config{Seed: 9, Rounds: 3, Slots: 0xff, Bots: 0xf0})
+	for n := range 400 {
+		s.Step(&Frame{Inputs: [Players]Input{1 | Fire | Mine, 2 | Fire, 3}})
+		if n%100 == 99 {
+			f.Add(s.Append(nil))
+		}
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		s, err := Decode(b)
+		if err != nil {
+			return
+		}
+		r := rand.New(rand.NewPCG(1, 1))
+		for range 200 {
+			in := wild(r)
+			s.Step(&in)
+		}
+		if _, err := Decode(s.Append(nil)); err != nil {
+			t.Error("a state that cannot be read again")
+		}
+	})
+}
+
+func ExampleState_Step() {
+	s := New(Config{Seed: 1, Rounds: 1, Slots: 0b11, Bots: 0b11})
+	for s.Phase != Over {
+		s.Step(&Frame{})
+	}
+	fmt.Println(s.Tanks[0].Wins+s.Tanks[1].Wins, s.Round)
+	// Output: 1 1
+}

@@ -1,0 +1,46 @@
+package keys
+
+import (
+	"testing"
+
+	"github.com/parley-go/parley/examples/skirmish/game"
+)
+
+func TestKeys(t *testing.T) {
+	for _, c := range []struct {
+		typed string
+		want  game.Input
+	}{
+		{"", 0}, {"w", 1}, {"\x1b[A", 1}, {"\x1bOC", 2}, {"\x1b[1;5D", 4}, {"\x1b[As", 3}, {"ax", 0}, {" ", game.Fire}, {"dm", 2 | game.Mine},
+		{"\x1b\x1b[A", 1},
+		{"\x1b[\x7f\x1b[B", 3},
+	} {
+		var k Keys
+		k.Press([]byte(c.typed))
+		if got := k.Input(); got != c.want {
+			t.Errorf("%q: %d, not %d", c.typed, got, c.want)
+		}
+	}
+	k := Keys{}
+	k.Press([]byte("d q"))
+	for n := range 5 {
+		if in := k.Input(); in&game.Fire != 0 != (n < held) || in.Dir() != game.Right {
+			t.Errorf("frame %d: %d", n, in)
+		}
+	}
+	if !k.Quit {
+		t.Error("q does not quit")
+	}
+}
+
+// Whatever a terminal sends, nothing grows and nothing fails.
+func FuzzKeys(f *testing.F) {
+	f.Add([]byte("\x1b[A d\x1b[999;999;999;999;999;999~"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		var k Keys
+		k.Press(b)
+		if in := k.Input(); in.Dir() > game.Left || len(k.escape) > 17 || len(k.Typed) > 64 {
+			t.Errorf("%d, %d bytes kept", in, len(k.escape)+len(k.Typed))
+		}
+	})
+}

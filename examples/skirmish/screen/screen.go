@@ -1,0 +1,320 @@
+// Package screen draws a match as a grid of characters, two pixels of the arena in each: what a terminal shows, and what
+// recordings and the browser show as well.
+//
+// It only reads the game. Start from [Draw]; [Writer] brings a grid to a terminal and [Film] to a moving picture.
+package screen
+
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/examples/skirmish/game"
+)
+
+// The size of a screen in characters: a line of points, the arena, and a line below.
+const (
+	Columns = game.Width
+	Rows    = game.Height/2 + 2
+)
+
+// Color is red, green and blue.
+type Color [3]uint8
+
+// Cell is one character.
+type Cell struct {
+	Rune   rune
+	Fg, Bg Color
+}
+
+// Grid is a whole screen.
+type Grid [Rows][Columns]Cell
+
+// The colours of things.
+var (
+	ground = [2]Color{{24, 26, 30}, {21, 23, 27}}
+	steel  = [2]Color{{112, 122, 134}, {86, 95, 106}}
+	brick  = [2]Color{{168, 84, 56}, {128, 60, 40}}
+	broken = [2]Color{{128, 60, 40}, {52, 34, 28}}
+	water  = [2]Color{{28, 66, 120}, {36, 80, 140}}
+	bush   = [2]Color{{34, 84, 46}, {26, 66, 38}}
+	fire   = [3]Color{{150, 42, 18}, {190, 76, 20}, {120, 26, 16}}
+	white  = Color{240, 240, 240}
+	dim    = Color{130, 134, 140}
+	black  = Color{0, 0, 0}
+)
+
+// Tanks are the colours of the slots.
+var Tanks = [game.Players]Color{
+	{90, 190, 255}, {255, 110, 100}, {120, 220, 110}, {250, 210, 80}, {210, 130, 255}, {80, 220, 210}, {255, 160, 70}, {235, 235, 245},
+}
+
+// Things to pick up, by kind.
+var items = [...]Color{game.Repair: {250, 70, 110}, game.Rapid: {255, 200, 40}, game.Shield: {80, 200, 255}, game.Mines: {200, 200, 200}}
+
+// Info is what a screen says besides the game itself.
+type Info struct {
+	Names [game.Players]string
+	Me    int    // the own slot, to be told from others; -1 for who only looks on
+	Below string // the last line
+}
+
+// Name is the name of a slot, or its number.
+func (f *Info) Name(slot int) string {
+	if n := f.Names[slot]; n != "" {
+		return n
+	}
+	return fmt.Sprintf("Tank %d", slot+1)
+}
+
+type canvas [game.Height][game.Width]Color
+
+// Draw draws a match.
+func Draw(s *game.State, f *Info) *Grid {
+	g, c := new(Grid), new(canvas)
+	c.arena(s)
+	c.things(s, f.Me)
+	for y := range game.Height / 2 {
+		for x := range game.Width {
+			g[y+1][x] = Cell{'▀', c[2*y][x], c[2*y+1][x]}
+		}
+	}
+	for i := range s.Tanks {
+		if i == f.Me && s.Tanks[i].Health > 0 && s.Phase == game.Ready {
+			g.Text(row(s.Tanks[i].Y)-1, int(s.Tanks[i].X/game.Unit)-1, "you", Tanks[i], ground[0])
+		}
+	}
+	g.points(s, f)
+	g.message(s, f)
+	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, clip(f.Below, Columns)), dim, black)
+	return g
+}
+
+func row(y int32) int { return max(2, int(y/game.Unit/2)) }
+
+func clip(s string, n int) string {
+	r := []rune(s)
+	return string(r[:min(n, len(r))])
+}
+
+// Text writes into the grid, as far as it fits.
+func (g *Grid) Text(row, column int, s string, fg, bg Color) {
+	for _, r := range s {
+		if row >= 0 && row < Rows && column >= 0 && column < Columns {
+			g[row][column] = Cell{r, fg, bg}
+		}
+		column++
+	}
+}
+
+func (c *canvas) put(x, y int32, col Color) {
+	if x >= 0 && y >= 0 && x < game.Width && y < game.Height {
+		c[y][x] = col
+	}
+}
+
+func (c *canvas) arena(s *game.State) {
+	for y := range int32(game.Height) {
+		for x := range int32(game.Width) {
+			tx, ty := x/game.TilePixels, y/game.TilePixels
+			even := (x+y)&1 == 0
+			two := ground
+			switch s.Tiles[ty][tx] {
+			case game.Steel:
+				two, even = steel, (x&3 == 0 || y&3 == 0) && x&3 != 3 && y&3 != 3
+			case game.Brick:
+				two, even = brick, y&1 == 0 && (x+y)%4 != 3
+			case game.Broken:
+				two, even = broken, (x*7+y*13)%5 < 2
+			case game.Water:
+				two, even = water, (x+2*y+int32(s.Frame/8))%5 < 2
+			case game.Bush:
+				two, even = bush, (x*3+y*5)%4 < 2
+			default:
+				even = (tx+ty)&1 == 0
+			}
+			c[y][x] = two[1]
+			if even {
+				c[y][x] = two[0]
+			}
+			r := int32(s.Ring)
+			if r > 0 && (tx < r || ty < r || tx >= game.TilesX-r || ty >= game.TilesY-r) {
+				c[y][x] = mix(c[y][x], fire[(uint32(x*5+y*3)+s.Frame/3)%3], 150)
+			}
+		}
+	}
+}
+
+// mix is two colours mixed, so many 256ths of the second.
+func mix(a, b Color, n int) (m Color) {
+	for i := range m {
+		m[i] = uint8((int(a[i])*(256-n) + int(b[i])*n) / 256)
+	}
+	return m
+}
+
+func (c *canvas) things(s *game.State, me int) {
+	for _, it := range s.Items {
+		if it.Kind == game.Nothing {
+			continue
+		}
+		x, y := int32(it.X)*game.TilePixels+1, int32(it.Y)*game.TilePixels+1
+		col := items[it.Kind]
+		if s.Frame/10%2 == 0 {
+			col = mix(col, white, 90)
+		}
+		for _, d := range [][2]int32{{0, 0}, {1, 0}, {0, 1}, {1, 1}} {
+			c.put(x+d[0], y+d[1], col)
+		}
+	}
+	for _, m := range s.Traps {
+		if m.Here && (m.Armed > 0 || int(m.Owner) == me || s.Frame/15%4 == 0) {
+			c.put(m.X/game.Unit, m.Y/game.Unit, mix(Tanks[m.Owner], black, 60))
+			c.put(m.X/game.Unit-1, m.Y/game.Unit, mix(Tanks[m.Owner], black, 140))
+		}
+	}
+	for i := range s.Tanks {
+		c.tank(s, i)
+	}
+	for _, sh := range s.Shots {
+		if sh.Dir != game.Stop {
+			c.put(sh.X/game.Unit, sh.Y/game.Unit, mix(Tanks[sh.Owner], white, 170))
+		}
+	}
+	for _, b := range s.Blasts {
+		if b.Age == 0 {
+			continue
+		}
+		x, y, r := b.X/game.Unit, b.Y/game.Unit, int32(b.Size)*int32(4+2*b.Size-b.Age)/int32(2+2*b.Size)
+		for dy := -r; dy <= r; dy++ {
+			for dx := -r; dx <= r; dx++ {
+				if d := dx*dx + dy*dy; d <= r*r && (d > (r-2)*(r-2) || b.Age > b.Size) && (dx*3+dy*5+int32(b.Age))&1 == 0 {
+					c.put(x+dx, y+dy, Color{255, uint8(120 + 12*min(10, b.Age)), 60})
+				}
+			}
+		}
+	}
+}
+
+func (c *canvas) tank(s *game.State, i int) {
+	t := &s.Tanks[i]
+	if t.Health == 0 {
+		return
+	}
+	col := Tanks[i]
+	if t.Hurt > 0 && t.Hurt%4 < 2 {
+		col = white
+	}
+	x, y := t.X/game.Unit, t.Y/game.Unit
+	hidden := s.Tiles[t.Y/(game.TilePixels*game.Unit)][t.X/(game.TilePixels*game.Unit)] == game.Bush
+	for dy := int32(-1); dy <= 1; dy++ {
+		for dx := int32(-1); dx <= 1; dx++ {
+			p := mix(col, black, 70)
+			if dx == 0 && dy == 0 {
+				p = col
+			}
+			if track(t.Facing, dx, dy) {
+				p = mix(col, black, 140)
+			}
+			if hidden {
+				p = mix(p, bush[0], 150)
+			}
+			c.put(x+dx, y+dy, p)
+		}
+	}
+	bx, by := x, y
+	switch t.Facing {
+	case game.Up:
+		by -= 2
+	case game.Down:
+		by += 2
+	case game.Left:
+		bx -= 2
+	case game.Right:
+		bx += 2
+	}
+	gun := mix(col, white, 120)
+	c.put((x+bx)/2, (y+by)/2, gun)
+	if !hidden {
+		c.put(bx, by, gun)
+	}
+	if t.Shield > 0 && s.Frame/3%2 == 0 {
+		for _, d := range [][2]int32{{-2, -2}, {2, -2}, {-2, 2}, {2, 2}} {
+			c.put(x+d[0], y+d[1], items[game.Shield])
+		}
+	}
+}
+
+// track reports whether a pixel of a tank is one of its tracks.
+func track(facing game.Dir, dx, dy int32) bool {
+	if facing == game.Up || facing == game.Down {
+		return dx != 0
+	}
+	return dy != 0
+}
+
+// points is the first line: who has how much.
+func (g *Grid) points(s *game.State, f *Info) {
+	for x := range Columns {
+		g[0][x] = Cell{' ', dim, black}
+	}
+	g.Text(0, 0, fmt.Sprintf("%d/%d", min(s.Round+1, s.Rounds), s.Rounds), dim, black)
+	n := max(1, s.Slots.Len())
+	width := (Columns - 5) / n
+	column := 5
+	for i := range s.Tanks {
+		if !s.Slots.Has(i) {
+			continue
+		}
+		t := &s.Tanks[i]
+		name := clip(f.Name(i), max(1, width-10))
+		hearts := ""
+		for h := range 4 {
+			if h < int(t.Health) {
+				hearts += "♥"
+			}
+		}
+		if width < 14 {
+			hearts = ""
+			name = clip(f.Name(i), max(1, width-4))
+		}
+		col := Tanks[i]
+		if t.Health == 0 {
+			col = mix(col, black, 130)
+		}
+		mark := " "
+		if i == f.Me {
+			mark = "▸"
+		}
+		g.Text(0, column, clip(fmt.Sprintf("%s%s %d %s", mark, name, t.Score, hearts), width), col, black)
+		column += width
+	}
+}
+
+// message is what is said across the arena between fights.
+func (g *Grid) message(s *game.State, f *Info) {
+	var lines []string
+	col := white
+	switch s.Phase {
+	case game.Ready:
+		lines = []string{fmt.Sprintf("%s, round %d of %d", game.Arenas[s.Arena].Name, s.Round+1, s.Rounds), fmt.Sprintf("- %d -", 3-int(s.Clock)/game.Rate)}
+	case game.Pause:
+		lines = []string{"nobody is left"}
+		if s.Winner < game.Players {
+			col = Tanks[s.Winner]
+			lines = []string{f.Name(int(s.Winner)) + " wins the round"}
+		}
+	case game.Over:
+		lines = []string{"the match is over", "a draw"}
+		if s.Winner < game.Players {
+			col = Tanks[s.Winner]
+			lines[1] = f.Name(int(s.Winner)) + " wins the match"
+		}
+	case game.Fight:
+		if s.Ring > 0 && s.Clock/10%6 < 4 {
+			g.Text(1, Columns/2-12, " the arena burns: go in! ", Color{255, 200, 80}, Color{90, 20, 10})
+		}
+	}
+	for i, l := range lines {
+		l = "  " + l + "  "
+		g.Text(Rows/2-1+i, (Columns-len([]rune(l)))/2, l, col, Color{10, 10, 14})
+	}
+}

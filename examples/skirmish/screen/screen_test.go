@@ -1,0 +1,79 @@
+package screen
+
+import (
+	"bytes"
+	"image/gif"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/examples/skirmish/game"
+)
+
+func match(frames int) *game.State {
+	s := game.New(game.Config{Seed: 4, Rounds: 3, Slots: 0xf, Bots: 0xf})
+	for range frames {
+		s.Step(&game.Frame{})
+	}
+	return s
+}
+
+func line(g *Grid, y int) string {
+	var b strings.Builder
+	for _, c := range g[y] {
+		b.WriteRune(c.Rune)
+	}
+	return b.String()
+}
+
+// A screen says who plays, and what happens between fights.
+func TestDraw(t *testing.T) {
+	info := &Info{Names: [8]string{"Ann", "Bob"}, Me: 1, Below: "below"}
+	g := Draw(match(10), info)
+	var all string
+	for y := range g {
+		all += line(g, y) + "\n"
+	}
+	for _, want := range []string{"1/3", "Ann 0", "▸Bob 0", "Tank 3", "♥♥♥", "Crossroads, round 1 of 3", "- 3 -", "you", "below"} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+}
+
+// What is written for a second grid is what has changed, and nothing for the same again.
+func TestWriter(t *testing.T) {
+	var out bytes.Buffer
+	w := Writer{Out: &out}
+	s := match(120)
+	w.Show(Draw(s, &Info{}))
+	whole := out.Len()
+	out.Reset()
+	w.Show(Draw(s, &Info{}))
+	same := out.Len()
+	out.Reset()
+	s.Step(&game.Frame{})
+	w.Show(Draw(s, &Info{}))
+	if same > 20 || out.Len() >= whole/4 || out.Len() <= same {
+		t.Errorf("%d bytes, %d for the same and %d for the next", whole, same, out.Len())
+	}
+}
+
+// A film can be read as a GIF that has as many pictures.
+func TestFilm(t *testing.T) {
+	s := match(0)
+	f := Film{Delay: 6}
+	for n := range 150 {
+		s.Step(&game.Frame{})
+		if n%30 == 0 {
+			f.Add(Draw(s, &Info{}))
+		}
+	}
+	var b bytes.Buffer
+	if err := f.Encode(&b); err != nil {
+		t.Fatal(err)
+	}
+	g, err := gif.DecodeAll(&b)
+	if err != nil || len(g.Image) != 5 || g.Config.Width != Columns*cellWidth {
+		t.Errorf("%v, %+v", err, g)
+	}
+}

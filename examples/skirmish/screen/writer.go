@@ -1,0 +1,75 @@
+package screen
+
+import (
+	"io"
+	"strconv"
+)
+
+// Writer shows grids on a terminal with 24 bits of colour, and writes only what has changed. The zero value with an Out
+// is usable.
+type Writer struct {
+	Out  io.Writer
+	last Grid
+	some bool
+	buf  []byte
+}
+
+// Begin clears the terminal and hides its cursor.
+func (w *Writer) Begin() error {
+	w.some = false
+	_, err := io.WriteString(w.Out, "\x1b[?1049h\x1b[?25l\x1b[2J")
+	return err
+}
+
+// End gives the terminal back as it was.
+func (w *Writer) End() error {
+	_, err := io.WriteString(w.Out, "\x1b[0m\x1b[?25h\x1b[?1049l")
+	return err
+}
+
+// Show shows a grid.
+func (w *Writer) Show(g *Grid) error {
+	b := append(w.buf[:0], "\x1b[?2026h"...) // the whole at once, where a terminal can
+	var fg, bg Color
+	colored := false
+	for y := range g {
+		at := -1 // the column in which the cursor is in this row
+		for x := range g[y] {
+			c := g[y][x]
+			if w.some && c == w.last[y][x] {
+				continue
+			}
+			if at != x {
+				b = append(b, "\x1b["...)
+				b = strconv.AppendInt(b, int64(y+1), 10)
+				b = append(b, ';')
+				b = strconv.AppendInt(b, int64(x+1), 10)
+				b = append(b, 'H')
+			}
+			if !colored || c.Fg != fg {
+				b = paint(b, "38", c.Fg)
+			}
+			if !colored || c.Bg != bg {
+				b = paint(b, "48", c.Bg)
+			}
+			fg, bg, colored = c.Fg, c.Bg, true
+			b = append(b, string(c.Rune)...)
+			at = x + 1
+		}
+	}
+	b = append(b, "\x1b[?2026l"...)
+	w.last, w.some, w.buf = *g, true, b
+	_, err := w.Out.Write(b)
+	return err
+}
+
+func paint(b []byte, kind string, c Color) []byte {
+	b = append(b, "\x1b["...)
+	b = append(b, kind...)
+	b = append(b, ";2"...)
+	for _, v := range c {
+		b = append(b, ';')
+		b = strconv.AppendInt(b, int64(v), 10)
+	}
+	return append(b, 'm')
+}
