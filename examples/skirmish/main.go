@@ -114,7 +114,8 @@ func newLocal(s *settings) *local {
 
 func (l *local) begin() {
 	slots := game.Mask(1<<(l.s.bots+1) - 1)
-	l.state = game.New(game.Config{Seed: uint32(l.s.seed), Arena: uint8(l.s.arena), Rounds: uint8(l.s.rounds), Slots: slots, Bots: slots.Without(0)})
+	l.state = game.New(game.Config{Seed: uint32(l.s.seed), Arena: uint8(l.s.arena),
+		Rounds: uint8(l.s.rounds), Slots: slots, Bots: slots.Without(0)})
 	l.info.Below = "arrows drive  space fires  m lays a mine  x stops  q quits"
 }
 

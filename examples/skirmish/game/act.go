@@ -214,7 +214,8 @@ func (s *State) blast(x, y int32, size uint8) {
 			old = k
 		}
 	}
-	s.Blasts[old] = Blast{X: min(max(x, 0), Width*Unit-1), Y: min(max(y, 0), Height*Unit-1), Size: size, Age: 4 + 2*size}
+	s.Blasts[old] = Blast{X: min(max(x, 0), Width*Unit-1), Y: min(max(y, 0), Height*Unit-1), Size: size,
+		Age: 4 + 2*size}
 }
 
 // trip lets mines go off under whoever comes too near, but their owner.

@@ -1,7 +1,7 @@
 package game
 
-// Arena is a place to fight in. Rows are its upper half with the middle row; the lower half is the same turned by half a
-// circle, so that no side is better. A to D are where tanks begin.
+// Arena is a place to fight in. Rows are its upper half with the middle row; the lower half is the same turned by
+// half a circle, so that no side is better. A to D are where tanks begin.
 type Arena struct {
 	Name string
 	Rows [TilesY/2 + 1]string

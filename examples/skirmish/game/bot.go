@@ -34,7 +34,8 @@ func (s *State) think(i int) Input {
 	d := s.path(i, enemy)
 	in := Input(d)
 	x, y := t.X/tile+delta[d][0], t.Y/tile+delta[d][1]
-	if x >= 0 && y >= 0 && x < TilesX && y < TilesY && (s.Tiles[y][x] == Brick || s.Tiles[y][x] == Broken) && t.Facing == d {
+	if x >= 0 && y >= 0 && x < TilesX && y < TilesY && (s.Tiles[y][x] == Brick ||
+		s.Tiles[y][x] == Broken) && t.Facing == d {
 		in |= Fire
 	}
 	if t.Mines > 0 && far < 4*tile && s.random(90) == 0 {
@@ -71,7 +72,8 @@ func (s *State) dodge(i int) Dir {
 	return Stop
 }
 
-// aim is the direction in which a tank has another one before its gun, with nothing between them that a shot does not get through.
+// aim is the direction in which a tank has another one before its gun, with nothing between them that a shot does
+// not get through.
 func (s *State) aim(t, o *Tank) Dir {
 	var d Dir
 	switch dx, dy := o.X-t.X, o.Y-t.Y; {
@@ -105,8 +107,8 @@ func (s *State) around(t, o *Tank, d Dir) Dir {
 	return d
 }
 
-// path is the first step of a shortest way to an enemy, or to a thing on the way that is nearer. Bricks can be shot away, which
-// takes time; where it burns nobody goes who is not there.
+// path is the first step of a shortest way to an enemy, or to a thing on the way that is nearer. Bricks can be
+// shot away, which takes time; where it burns nobody goes who is not there.
 func (s *State) path(i, enemy int) Dir {
 	const never = 1 << 30
 	var cost [TilesY][TilesX]int32
@@ -119,7 +121,8 @@ func (s *State) path(i, enemy int) Dir {
 	var queue [4 * TilesX * TilesY][2]int32
 	head, tail := 0, 0
 	push := func(x, y, c int32) {
-		if x < 0 || y < 0 || x >= TilesX || y >= TilesY || tail >= len(queue) || s.Tiles[y][x] >= Water || cost[y][x] <= c {
+		if x < 0 || y < 0 || x >= TilesX || y >= TilesY || tail >= len(queue) || s.Tiles[y][x] >= Water ||
+			cost[y][x] <= c {
 			return
 		}
 		cost[y][x] = c

@@ -1,9 +1,10 @@
 // Package game is Skirmish itself: small tanks in an arena of steel, bricks and water, who shoot at each other until
 // one is left, round after round.
 //
-// A [State] is a value and [State.Step] a pure function of it and of the players' inputs, in whole numbers only. So every
-// computer that steps equal states with equal inputs has equal states again: that is what lockstep needs, and
-// [State.Checksum] is how it is verified. The package knows no network, no clock, no terminal. Start from [New].
+// A [State] is a value and [State.Step] a pure function of it and of the players' inputs, in whole numbers only.
+// So every computer that steps equal states with equal inputs has equal states again: that is what lockstep needs,
+// and [State.Checksum] is how it is verified. The package knows no network, no clock, no terminal. Start from
+// [New].
 package game
 
 import (
@@ -220,7 +221,8 @@ type State struct {
 
 // New is a match before its first frame.
 func New(c Config) *State {
-	s := &State{Seed: uint64(c.Seed)<<1 | 1, Arena: c.Arena % uint8(len(Arenas)), Rounds: max(1, c.Rounds), Slots: c.Slots, Bots: c.Bots & c.Slots,
+	s := &State{Seed: uint64(c.Seed)<<1 | 1, Arena: c.Arena % uint8(len(Arenas)), Rounds: max(1, c.Rounds),
+		Slots: c.Slots, Bots: c.Bots & c.Slots,
 		Winner: Players}
 	s.begin()
 	return s
@@ -399,7 +401,8 @@ func (s *State) sane() bool {
 	}
 	for i := range s.Tanks {
 		t := &s.Tanks[i]
-		ok = ok && t.Facing <= Left && (t.Health == 0 || t.X >= reach && t.X <= Width*Unit-reach && t.Y >= reach && t.Y <= Height*Unit-reach)
+		ok = ok && t.Facing <= Left && (t.Health == 0 || t.X >= reach && t.X <= Width*Unit-reach &&
+			t.Y >= reach && t.Y <= Height*Unit-reach)
 	}
 	for _, t := range s.Shots {
 		ok = ok && t.Dir <= Left && t.Owner < Players && (t.Dir == Stop || inside(t.X, t.Y))

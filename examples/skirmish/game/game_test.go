@@ -34,7 +34,8 @@ func TestBots(t *testing.T) {
 					wins[i] += int(s.Tanks[i].Wins)
 				}
 			}
-			t.Logf("%s, %d: %d of %d rounds won, %v, %d s a round", Arenas[a].Name, slots.Len(), won, rounds, wins, frames/rounds/Rate)
+			t.Logf("%s, %d: %d of %d rounds won, %v, %d s a round", Arenas[a].Name, slots.Len(), won,
+				rounds, wins, frames/rounds/Rate)
 			if won*3 < rounds {
 				t.Error("hardly anybody wins")
 			}
@@ -53,11 +54,13 @@ func wild(r *rand.Rand) (f Frame) {
 	return f
 }
 
-// Equal inputs give equal states, whatever they are, and a state that was written and read goes on as the one that it was.
+// Equal inputs give equal states, whatever they are, and a state that was written and read goes on as the one that
+// it was.
 func TestSame(t *testing.T) {
 	for seed := range uint64(8) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		c := Config{Seed: r.Uint32(), Arena: uint8(seed), Rounds: 2, Slots: Mask(r.Uint32()) | 3, Bots: Mask(r.Uint32())}
+		c := Config{Seed: r.Uint32(), Arena: uint8(seed), Rounds: 2, Slots: Mask(r.Uint32()) | 3,
+			Bots: Mask(r.Uint32())}
 		a, b := New(c), New(c)
 		for n := 0; n < 3000 && a.Phase != Over; n++ {
 			f := wild(r)

@@ -1,8 +1,8 @@
 // Package keys turns what is typed at a terminal into what a tank does.
 //
-// A terminal tells of keys that go down and not of keys that come up. So a tank drives on in the direction of the last
-// arrow until another one or x is pressed, and a press of space fires for a moment. It knows bytes alone, and no terminal.
-// Start from [Keys].
+// A terminal tells of keys that go down and not of keys that come up. So a tank drives on in the direction of the
+// last arrow until another one or x is pressed, and a press of space fires for a moment. It knows bytes alone, and
+// no terminal. Start from [Keys].
 package keys
 
 import "github.com/parley-go/parley/examples/skirmish/game"

@@ -1,5 +1,5 @@
-// Package screen draws a match as a grid of characters, two pixels of the arena in each: what a terminal shows, and what
-// recordings and the browser show as well.
+// Package screen draws a match as a grid of characters, two pixels of the arena in each: what a terminal shows,
+// and what recordings and the browser show as well.
 //
 // It only reads the game. Start from [Draw]; [Writer] brings a grid to a terminal and [Film] to a moving picture.
 package screen
@@ -44,11 +44,13 @@ var (
 
 // Tanks are the colours of the slots.
 var Tanks = [game.Players]Color{
-	{90, 190, 255}, {255, 110, 100}, {120, 220, 110}, {250, 210, 80}, {210, 130, 255}, {80, 220, 210}, {255, 160, 70}, {235, 235, 245},
+	{90, 190, 255}, {255, 110, 100}, {120, 220, 110}, {250, 210, 80}, {210, 130, 255}, {80, 220, 210},
+	{255, 160, 70}, {235, 235, 245},
 }
 
 // Things to pick up, by kind.
-var items = [...]Color{game.Repair: {250, 70, 110}, game.Rapid: {255, 200, 40}, game.Shield: {80, 200, 255}, game.Mines: {200, 200, 200}}
+var items = [...]Color{game.Repair: {250, 70, 110}, game.Rapid: {255, 200, 40}, game.Shield: {80, 200,
+	255}, game.Mines: {200, 200, 200}}
 
 // Info is what a screen says besides the game itself.
 type Info struct {
@@ -186,7 +188,8 @@ func (c *canvas) things(s *game.State, me int) {
 		x, y, r := b.X/game.Unit, b.Y/game.Unit, int32(b.Size)*int32(4+2*b.Size-b.Age)/int32(2+2*b.Size)
 		for dy := -r; dy <= r; dy++ {
 			for dx := -r; dx <= r; dx++ {
-				if d := dx*dx + dy*dy; d <= r*r && (d > (r-2)*(r-2) || b.Age > b.Size) && (dx*3+dy*5+int32(b.Age))&1 == 0 {
+				if d := dx*dx + dy*dy; d <= r*r && (d > (r-2)*(r-2) || b.Age > b.Size) &&
+					(dx*3+dy*5+int32(b.Age))&1 == 0 {
 					c.put(x+dx, y+dy, Color{255, uint8(120 + 12*min(10, b.Age)), 60})
 				}
 			}
@@ -295,7 +298,8 @@ func (g *Grid) message(s *game.State, f *Info) {
 	col := white
 	switch s.Phase {
 	case game.Ready:
-		lines = []string{fmt.Sprintf("%s, round %d of %d", game.Arenas[s.Arena].Name, s.Round+1, s.Rounds), fmt.Sprintf("- %d -", 3-int(s.Clock)/game.Rate)}
+		lines = []string{fmt.Sprintf("%s, round %d of %d", game.Arenas[s.Arena].Name, s.Round+1, s.Rounds),
+			fmt.Sprintf("- %d -", 3-int(s.Clock)/game.Rate)}
 	case game.Pause:
 		lines = []string{"nobody is left"}
 		if s.Winner < game.Players {

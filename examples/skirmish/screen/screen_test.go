@@ -33,7 +33,8 @@ func TestDraw(t *testing.T) {
 	for y := range g {
 		all += line(g, y) + "\n"
 	}
-	for _, want := range []string{"1/3", "Ann 0", "▸Bob 0", "Tank 3", "♥♥♥", "Crossroads, round 1 of 3", "- 3 -", "you", "below"} {
+	for _, want := range []string{"1/3", "Ann 0", "▸Bob 0", "Tank 3", "♥♥♥", "Crossroads, round 1 of 3",
+		"- 3 -", "you", "below"} {
 		if !strings.Contains(all, want) {
 			t.Errorf("no %q in\n%s", want, all)
 		}

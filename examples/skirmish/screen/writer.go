@@ -5,8 +5,8 @@ import (
 	"strconv"
 )
 
-// Writer shows grids on a terminal with 24 bits of colour, and writes only what has changed. The zero value with an Out
-// is usable.
+// Writer shows grids on a terminal with 24 bits of colour, and writes only what has changed. The zero value with
+// an Out is usable.
 type Writer struct {
 	Out  io.Writer
 	last Grid
