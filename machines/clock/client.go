@@ -26,8 +26,8 @@ func (v ClientState) String() string { return fsm.Name(clientStateNames[:], int(
 type Client struct {
 	State   ClientState
 	Clock   Clock      // what the server's clock shows, as far as is known here
-	Stands  uint32     // for so long the clock that the program sees stands still, because it was ahead
-	Error   Clock      // the clock is at most so wrong
+	Shown   Clock      // the clock that the program sees, which follows
+	Error   Clock      // the clock is at most so wrong; grows with time, since the clocks may move apart
 	Asked   Number     // the last question
 	Sent    Clock      // when it was asked
 	Samples SampleList // of this round, or the last
@@ -82,7 +82,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandBegin:
-		// specs/clock/spec.yaml:104
+		// specs/clock/spec.yaml:123
 		m.Beat = true
 		fx.start(clientAlarmBeat, 0)
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
@@ -93,7 +93,7 @@ func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateStarting
 		return took(0)
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:105
+		// specs/clock/spec.yaml:124
 		return ignored(1)
 	}
 	return m.unmentioned(ev, fx)
@@ -103,7 +103,7 @@ func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:109
+		// specs/clock/spec.yaml:128
 		if ev.Message.Time.Number == m.Asked {
 			if m.Wait {
 				m.Wait = false
@@ -111,19 +111,20 @@ func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			trip := Clock((int64(m.Clock) - int64(m.Sent) + Wrap) % Wrap)
 			m.Clock = Clock((int64(ev.Message.Time.Now) + int64(trip)/2) % Wrap)
-			m.Error = Clock((int64(trip) + 1) / 2)
+			m.Shown = m.Clock
+			m.Error = Clock((int64(trip)+1)/2 + Rounding)
 			m.Samples = SampleList{Len: 1, Items: [10]Sample{{Trip: trip, Lag: 0}}}
 			m.State = ClientStateResting
-			// specs/clock/spec.yaml:114 entry
+			// specs/clock/spec.yaml:133 entry
 			m.Next = true
 			fx.start(clientAlarmNext, 0)
 			return took(2)
 		}
-		// specs/clock/spec.yaml:110 comes too late
+		// specs/clock/spec.yaml:129 comes too late
 		return took(3)
 	case ClientTimerWait:
 		m.Wait = false
-		// specs/clock/spec.yaml:111
+		// specs/clock/spec.yaml:130
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
@@ -132,11 +133,11 @@ func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(4)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:136
-		m.expireBeat(fx)
+		// specs/clock/spec.yaml:155
+		m.pass(fx)
 		return took(5)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:137
+		// specs/clock/spec.yaml:156
 		m.commandEnd(fx)
 		return took(6)
 	}
@@ -148,7 +149,7 @@ func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientTimerNext:
 		m.Next = false
-		// specs/clock/spec.yaml:115
+		// specs/clock/spec.yaml:134
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
@@ -157,20 +158,20 @@ func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateAsking
 		return took(7)
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:116
+		// specs/clock/spec.yaml:135
 		return ignored(8)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:136
-		m.expireBeat(fx)
+		// specs/clock/spec.yaml:155
+		m.pass(fx)
 		return took(9)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:137
+		// specs/clock/spec.yaml:156
 		m.commandEnd(fx)
 		return took(10)
 	case ClientCommandRead:
-		// specs/clock/spec.yaml:140
-		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % Wrap)}
+		// specs/clock/spec.yaml:160
+		fx.report(ClientReportTime).Time = ClientTimeReport{Now: m.Shown, Earliest: Clock((int64(m.Clock) - min(int64(m.Error), 2147483647) + Wrap) % Wrap), Latest: Clock((int64(m.Clock) + min(int64(m.Error), 2147483647)) % Wrap)}
 		return took(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -180,11 +181,11 @@ func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:120 comes too late
+		// specs/clock/spec.yaml:139 comes too late
 		if ev.Message.Time.Number != m.Asked {
 			return took(12)
 		}
-		// specs/clock/spec.yaml:121
+		// specs/clock/spec.yaml:140
 		if m.Samples.Len < 9 {
 			old := *m
 			if m.Wait {
@@ -196,12 +197,12 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				return m.undo(&old, fx, 13)
 			}
 			m.State = ClientStateResting
-			// specs/clock/spec.yaml:114 entry
+			// specs/clock/spec.yaml:133 entry
 			m.Next = true
 			fx.start(clientAlarmNext, 0)
 			return took(13)
 		}
-		// specs/clock/spec.yaml:122
+		// specs/clock/spec.yaml:141
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -211,7 +212,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		if !m.Samples.add(Sample{Trip: trip, Lag: Lag((int64(ev.Message.Time.Now)+int64(trip)/2-int64(m.Clock)+Wrap+2147483648)%Wrap - 2147483648)}) {
 			return m.undo(&old, fx, 14)
 		}
-		m.Error = 0
+		m.Error = Rounding
 		for i := range Place(10) {
 			count := int64(0)
 			for j := range Place(10) {
@@ -231,7 +232,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 					return m.undo(&old, fx, 14)
 				}
 				m.Sum = sum
-				m.Error = Clock(max(int64(m.Error), (int64(m.Samples.Items[i].Trip)+1)/2))
+				m.Error = Clock(max(int64(m.Error), (int64(m.Samples.Items[i].Trip)+1)/2+Rounding))
 			}
 		}
 		value := int64(m.Sum) / 7
@@ -239,26 +240,24 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			return m.undo(&old, fx, 14)
 		}
 		by := Lag(value)
-		if int64(by)+max(0, int64(m.Stands)-int64(by)) < int64(m.Stands) {
-			// refused: the program would see the clock go back
-			return m.undo(&old, fx, 14)
-		}
 		m.Clock = Clock((int64(m.Clock) + int64(by) + Wrap) % Wrap)
-		stands := max(0, int64(m.Stands)-int64(by))
-		if stands > 2147483648 {
+		if (int64(m.Shown)-int64(m.Clock)+Wrap+2147483648)%Wrap-2147483648 > Most {
+			// refused: no clock that counts goes back so far
 			return m.undo(&old, fx, 14)
 		}
-		m.Stands = uint32(stands)
+		if (int64(m.Clock)-int64(m.Shown)+Wrap+2147483648)%Wrap-2147483648 > Most {
+			m.Shown = m.Clock
+		}
 		fx.report(ClientReportSynced).Synced = ClientSyncedReport{Lag: by, Error: m.Error}
 		m.Sum = 0
 		m.State = ClientStateIdle
-		// specs/clock/spec.yaml:130 entry
+		// specs/clock/spec.yaml:149 entry
 		m.Round = true
 		fx.start(clientAlarmRound, 0)
 		return took(14)
 	case ClientTimerWait:
 		m.Wait = false
-		// specs/clock/spec.yaml:127
+		// specs/clock/spec.yaml:146
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
@@ -267,16 +266,16 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(15)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:136
-		m.expireBeat(fx)
+		// specs/clock/spec.yaml:155
+		m.pass(fx)
 		return took(16)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:137
+		// specs/clock/spec.yaml:156
 		m.commandEnd(fx)
 		return took(17)
 	case ClientCommandRead:
-		// specs/clock/spec.yaml:140
-		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % Wrap)}
+		// specs/clock/spec.yaml:160
+		fx.report(ClientReportTime).Time = ClientTimeReport{Now: m.Shown, Earliest: Clock((int64(m.Clock) - min(int64(m.Error), 2147483647) + Wrap) % Wrap), Latest: Clock((int64(m.Clock) + min(int64(m.Error), 2147483647)) % Wrap)}
 		return took(18)
 	}
 	return m.unmentioned(ev, fx)
@@ -287,7 +286,7 @@ func (m *Client) stepIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientTimerRound:
 		m.Round = false
-		// specs/clock/spec.yaml:131
+		// specs/clock/spec.yaml:150
 		m.Samples = SampleList{}
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
@@ -297,20 +296,20 @@ func (m *Client) stepIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateAsking
 		return took(19)
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:132
+		// specs/clock/spec.yaml:151
 		return ignored(20)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:136
-		m.expireBeat(fx)
+		// specs/clock/spec.yaml:155
+		m.pass(fx)
 		return took(21)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:137
+		// specs/clock/spec.yaml:156
 		m.commandEnd(fx)
 		return took(22)
 	case ClientCommandRead:
-		// specs/clock/spec.yaml:140
-		fx.report(ClientReportTime).Time = ClientTimeReport{Now: Clock((int64(m.Clock) + int64(m.Stands)) % Wrap)}
+		// specs/clock/spec.yaml:160
+		fx.report(ClientReportTime).Time = ClientTimeReport{Now: m.Shown, Earliest: Clock((int64(m.Clock) - min(int64(m.Error), 2147483647) + Wrap) % Wrap), Latest: Clock((int64(m.Clock) + min(int64(m.Error), 2147483647)) % Wrap)}
 		return took(23)
 	}
 	return m.unmentioned(ev, fx)
@@ -330,21 +329,33 @@ func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
+// pass is the routine pass: a millisecond passes.
+func (m *Client) pass(fx *ClientEffects) {
+	if m.Shown == m.Clock || int64(m.Clock)%Slew != 0 {
+		m.Shown = Clock((int64(m.Shown) + 1) % Wrap)
+	} else if (int64(m.Clock)-int64(m.Shown)+Wrap)%Wrap < 2147483648 {
+		m.Shown = Clock((int64(m.Shown) + 2) % Wrap)
+	}
+	m.Clock = Clock((int64(m.Clock) + 1) % Wrap)
+	if int64(m.Clock)%Steady == 9999 {
+		m.Error = Clock(min(int64(m.Error)+1, 2147483647))
+		for i := range Place(10) {
+			if int64(i) < int64(m.Samples.Len) {
+				m.Samples.Items[i].Trip = Clock(min(int64(m.Samples.Items[i].Trip)+2, 4294967295))
+			}
+		}
+	}
+	m.Beat = true
+	fx.start(clientAlarmBeat, 0)
+}
+
 // enterOff runs the entry actions of the state off.
 func (m *Client) enterOff() {
 	m.Clock = 0
-	m.Stands = 0
+	m.Shown = 0
 	m.Error = 0
 	m.Sent = 0
 	m.Samples = SampleList{}
-}
-
-// expireBeat handles beat in the states starting, resting, asking and idle.
-func (m *Client) expireBeat(fx *ClientEffects) {
-	m.Clock = Clock((int64(m.Clock) + 1) % Wrap)
-	m.Stands = uint32(max(0, int64(m.Stands)-1))
-	m.Beat = true
-	fx.start(clientAlarmBeat, 0)
 }
 
 // commandEnd handles end in the states starting, resting, asking and idle.

@@ -42,7 +42,7 @@ type ClientReportKind uint8
 // The reports of Client.
 const (
 	ClientReportSynced ClientReportKind = iota // a round is over: the clock was so far behind, and now is at most so wrong
-	ClientReportTime                           // answers read
+	ClientReportTime                           // answers read: the clock that never goes back, and between which two times the server's clock is
 )
 
 var clientReportKindNames = [...]string{"synced", "time"}
@@ -64,9 +64,12 @@ type ClientSyncedReport struct {
 	Error Clock
 }
 
-// ClientTimeReport are the fields of report time: answers read.
+// ClientTimeReport are the fields of report time: answers read: the clock that never goes back, and between
+// which two times the server's clock is.
 type ClientTimeReport struct {
-	Now Clock
+	Now      Clock
+	Earliest Clock
+	Latest   Clock
 }
 
 // ClientEffect is one thing that a Client asks for.

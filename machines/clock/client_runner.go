@@ -188,6 +188,8 @@ func (r *ClientRunner) AppendEffect(b []byte, i int) []byte {
 			return append(b, '}')
 		case ClientReportTime:
 			b = wire.AppendInt(b, " time{now: ", int64(e.Report.Time.Now))
+			b = wire.AppendInt(b, ", earliest: ", int64(e.Report.Time.Earliest))
+			b = wire.AppendInt(b, ", latest: ", int64(e.Report.Time.Latest))
 			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
@@ -216,7 +218,7 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 // ClientHandlers has a function for each report of a Client; those that are nil are not called.
 type ClientHandlers struct {
 	Synced func(ClientSyncedReport) // a round is over: the clock was so far behind, and now is at most so wrong.
-	Time   func(ClientTimeReport)   // answers read.
+	Time   func(ClientTimeReport)   // answers read: the clock that never goes back, and between which two times the server's clock is.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
@@ -248,30 +250,30 @@ var clientInfo = fsm.Info{
 	Reports:  []string{"synced", "time"},
 	Timers:   []string{"beat", "wait", "next", "round"},
 	Transitions: []fsm.Transition{
-		{Name: "off begin", From: 0, To: 1, File: "specs/clock/spec.yaml", Line: 104, Col: 16},
-		{Name: "off TIME", From: 0, To: 0, Code: fsm.Ignored, File: "specs/clock/spec.yaml", Line: 105, Col: 18},
-		{Name: "starting TIME/1", From: 1, To: 2, File: "specs/clock/spec.yaml", Line: 109, Col: 13},
-		{Name: "starting TIME/2", From: 1, To: 1, File: "specs/clock/spec.yaml", Line: 110, Col: 13},
-		{Name: "starting wait", From: 1, To: 1, File: "specs/clock/spec.yaml", Line: 111, Col: 15},
-		{Name: "starting beat", From: 1, To: 1, File: "specs/clock/spec.yaml", Line: 136, Col: 17},
-		{Name: "starting end", From: 1, To: 0, File: "specs/clock/spec.yaml", Line: 137, Col: 16},
-		{Name: "resting next", From: 2, To: 3, File: "specs/clock/spec.yaml", Line: 115, Col: 15},
-		{Name: "resting TIME", From: 2, To: 2, Code: fsm.Ignored, File: "specs/clock/spec.yaml", Line: 116, Col: 18},
-		{Name: "resting beat", From: 2, To: 2, File: "specs/clock/spec.yaml", Line: 136, Col: 17},
-		{Name: "resting end", From: 2, To: 0, File: "specs/clock/spec.yaml", Line: 137, Col: 16},
-		{Name: "resting read", From: 2, To: 2, File: "specs/clock/spec.yaml", Line: 140, Col: 17},
-		{Name: "asking TIME/1", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 120, Col: 13},
-		{Name: "asking TIME/2", From: 3, To: 2, File: "specs/clock/spec.yaml", Line: 121, Col: 13},
-		{Name: "asking TIME/3", From: 3, To: 4, File: "specs/clock/spec.yaml", Line: 122, Col: 13},
-		{Name: "asking wait", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 127, Col: 15},
-		{Name: "asking beat", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 136, Col: 17},
-		{Name: "asking end", From: 3, To: 0, File: "specs/clock/spec.yaml", Line: 137, Col: 16},
-		{Name: "asking read", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 140, Col: 17},
-		{Name: "idle round", From: 4, To: 3, File: "specs/clock/spec.yaml", Line: 131, Col: 16},
-		{Name: "idle TIME", From: 4, To: 4, Code: fsm.Ignored, File: "specs/clock/spec.yaml", Line: 132, Col: 18},
-		{Name: "idle beat", From: 4, To: 4, File: "specs/clock/spec.yaml", Line: 136, Col: 17},
-		{Name: "idle end", From: 4, To: 0, File: "specs/clock/spec.yaml", Line: 137, Col: 16},
-		{Name: "idle read", From: 4, To: 4, File: "specs/clock/spec.yaml", Line: 140, Col: 17},
+		{Name: "off begin", From: 0, To: 1, File: "specs/clock/spec.yaml", Line: 123, Col: 16},
+		{Name: "off TIME", From: 0, To: 0, Code: fsm.Ignored, File: "specs/clock/spec.yaml", Line: 124, Col: 18},
+		{Name: "starting TIME/1", From: 1, To: 2, File: "specs/clock/spec.yaml", Line: 128, Col: 13},
+		{Name: "starting TIME/2", From: 1, To: 1, File: "specs/clock/spec.yaml", Line: 129, Col: 13},
+		{Name: "starting wait", From: 1, To: 1, File: "specs/clock/spec.yaml", Line: 130, Col: 15},
+		{Name: "starting beat", From: 1, To: 1, File: "specs/clock/spec.yaml", Line: 155, Col: 17},
+		{Name: "starting end", From: 1, To: 0, File: "specs/clock/spec.yaml", Line: 156, Col: 16},
+		{Name: "resting next", From: 2, To: 3, File: "specs/clock/spec.yaml", Line: 134, Col: 15},
+		{Name: "resting TIME", From: 2, To: 2, Code: fsm.Ignored, File: "specs/clock/spec.yaml", Line: 135, Col: 18},
+		{Name: "resting beat", From: 2, To: 2, File: "specs/clock/spec.yaml", Line: 155, Col: 17},
+		{Name: "resting end", From: 2, To: 0, File: "specs/clock/spec.yaml", Line: 156, Col: 16},
+		{Name: "resting read", From: 2, To: 2, File: "specs/clock/spec.yaml", Line: 160, Col: 13},
+		{Name: "asking TIME/1", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 139, Col: 13},
+		{Name: "asking TIME/2", From: 3, To: 2, File: "specs/clock/spec.yaml", Line: 140, Col: 13},
+		{Name: "asking TIME/3", From: 3, To: 4, File: "specs/clock/spec.yaml", Line: 141, Col: 13},
+		{Name: "asking wait", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 146, Col: 15},
+		{Name: "asking beat", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 155, Col: 17},
+		{Name: "asking end", From: 3, To: 0, File: "specs/clock/spec.yaml", Line: 156, Col: 16},
+		{Name: "asking read", From: 3, To: 3, File: "specs/clock/spec.yaml", Line: 160, Col: 13},
+		{Name: "idle round", From: 4, To: 3, File: "specs/clock/spec.yaml", Line: 150, Col: 16},
+		{Name: "idle TIME", From: 4, To: 4, Code: fsm.Ignored, File: "specs/clock/spec.yaml", Line: 151, Col: 18},
+		{Name: "idle beat", From: 4, To: 4, File: "specs/clock/spec.yaml", Line: 155, Col: 17},
+		{Name: "idle end", From: 4, To: 0, File: "specs/clock/spec.yaml", Line: 156, Col: 16},
+		{Name: "idle read", From: 4, To: 4, File: "specs/clock/spec.yaml", Line: 160, Col: 13},
 	},
 	TickNanos:  1000000,
 	MaxFrame:   maxFrame,

@@ -40,19 +40,19 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventStart:
-			// specs/clock/spec.yaml:40
+			// specs/clock/spec.yaml:45
 			m.Beat = true
 			fx.start(serverAlarmBeat, 0)
 			return took(0)
 		case ServerTimerBeat:
 			m.Beat = false
-			// specs/clock/spec.yaml:41
+			// specs/clock/spec.yaml:46
 			m.Clock = Clock((int64(m.Clock) + 1) % Wrap)
 			m.Beat = true
 			fx.start(serverAlarmBeat, 0)
 			return took(1)
 		case ServerReceivePing:
-			// specs/clock/spec.yaml:42
+			// specs/clock/spec.yaml:47
 			fx.sendTo(MessageTime, fx.from).Time = TimeMessage{Number: ev.Message.Ping.Number, Now: m.Clock}
 			return took(2)
 		}

@@ -180,9 +180,9 @@ var serverInfo = fsm.Info{
 	Reports:  []string{},
 	Timers:   []string{"beat"},
 	Transitions: []fsm.Transition{
-		{Name: "up start", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 40, Col: 16},
-		{Name: "up beat", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 41, Col: 15},
-		{Name: "up PING", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 42, Col: 15},
+		{Name: "up start", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 45, Col: 16},
+		{Name: "up beat", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 46, Col: 15},
+		{Name: "up PING", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 47, Col: 15},
 	},
 	TickNanos:  1000000,
 	MaxFrame:   maxFrame,

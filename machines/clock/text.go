@@ -31,7 +31,7 @@ func appendServer(b []byte, m *Server) []byte {
 func appendClient(b []byte, m *Client) []byte {
 	b = append(b, m.State.String()...)
 	b = wire.AppendInt(b, "{clock: ", int64(m.Clock))
-	b = wire.AppendInt(b, ", stands: ", int64(m.Stands))
+	b = wire.AppendInt(b, ", shown: ", int64(m.Shown))
 	b = wire.AppendInt(b, ", error: ", int64(m.Error))
 	b = wire.AppendInt(b, ", asked: ", int64(m.Asked))
 	b = wire.AppendInt(b, ", sent: ", int64(m.Sent))

@@ -3,7 +3,8 @@
 
 // Package clock is the protocol clock. A server has the clock that counts, and each client sets its own by
 // it: it asks for the time some times, one second apart, leaves out the answers that took longest, and
-// corrects its clock by the mean of the others.
+// corrects its clock by the mean of the others. The clock that the program sees never goes back: it goes
+// slower or faster until it is right. How wrong it may be is told as an interval.
 //
 // Source: 003_402fd387fce41c60.txt, "Synchronization"; SSR facts 2.4.
 package clock
@@ -14,14 +15,18 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "c190a2a19ebe87ce4bef4fdbfc14f5a57875cb77118bccc09571c06948a2081a"
+const hash = "ffa6347c3d7b61ed9eb0ee7f37c706e8cf94fb2f39e46a1a13cb343e0c9318ef"
 
 // The constants of the specification that its machines use.
 const (
-	Wrap    = 4294967296 // a clock shows milliseconds, and is at 0 again after 49 days
-	Numbers = 256        // numbers of questions; after the last comes the first
-	Pings   = 10         // N: answers of a round
-	Dropped = 3          // M: of these are left out
+	Wrap     = 4294967296 // a clock shows milliseconds, and is at 0 again after 49 days
+	Numbers  = 256        // numbers of questions; after the last comes the first
+	Pings    = 10         // N: answers of a round
+	Dropped  = 3          // M: of these are left out
+	Slew     = 10         // the clock that the program sees is put right by one millisecond in so many: it goes slower or faster by a tenth
+	Most     = 60000      // a clock that is behind by more leaps; an answer by which it would be ahead by more is not believed
+	Steady   = 10000      // two clocks move apart by at most one millisecond in so many: 50 ppm each
+	Rounding = 3          // two clocks show whole milliseconds, and what drift adds is rounded down
 )
 
 // Clock is a number in 0..4294967295.
@@ -41,7 +46,8 @@ type Number uint8
 type Place uint8
 
 // Sample is a record.
-// how long an answer took, and how far the client's clock was behind it.
+// how long an answer took, and how far the client's clock was behind it; what is old counts as if it had
+// taken longer.
 type Sample struct {
 	Trip Clock
 	Lag  Lag

@@ -51,6 +51,7 @@ type Core[R fsm.Runner] struct {
 	o        Options[R]
 	out      Carrier
 	timers   timers
+	expired  *timer // whose expiry is being handled
 	links    links
 	held     deferred
 	counters Counters
@@ -257,7 +258,9 @@ func (c *Core[R]) Expire(now time.Duration) {
 			return
 		}
 		c.counters.Timeouts++
+		c.expired = &t
 		c.handle(now, &event[R]{kind: trace.Timeout, peer: fsm.Broadcast, timer: t.id, key: t.key})
+		c.expired = nil
 	}
 }
 
@@ -294,6 +297,14 @@ func (c *Core[R]) End(now time.Duration, reason string) {
 	s.Note = append(s.Note, reason...)
 	c.record.write()
 	c.traceErrors(c.record.flush(now))
+}
+
+// started returns from when a timer that is started counts.
+func (c *Core[R]) started(now time.Duration, id uint16, key uint32) time.Duration {
+	if t := c.expired; c.o.Steady && t != nil && t.id == id && t.key == key {
+		return t.at
+	}
+	return now
 }
 
 // ticks converts a timer's length, holding on to the longest time there is.

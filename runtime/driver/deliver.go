@@ -232,7 +232,7 @@ func (c *Core[R]) carryOut(now time.Duration, i int, transition uint16) []byte {
 	case fsm.Report:
 		c.reports++
 	case fsm.StartTimer:
-		c.timers.start(e.ID, e.Key, c.ticks(now, e.Ticks))
+		c.timers.start(e.ID, e.Key, c.ticks(c.started(now, e.ID, e.Key), e.Ticks))
 	case fsm.StopTimer:
 		c.timers.stop(e.ID, e.Key)
 	case fsm.Close:

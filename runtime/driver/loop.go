@@ -213,11 +213,23 @@ func (d *Driver[R]) answer(it item[R]) {
 func (d *Driver[R]) command(f func(R) fsm.Result, wait bool) (fsm.Result, error) {
 	d.enter()
 	defer d.leave()
-	return d.core.Command(d.now(), f, wait)
+	now := d.now()
+	d.catchUp(now)
+	return d.core.Command(now, f, wait)
+}
+
+// catchUp lets what is due expire before what has come meanwhile is handled.
+func (d *Driver[R]) catchUp(now time.Duration) {
+	if d.o.Steady {
+		d.core.Expire(now)
+	}
 }
 
 // arrived handles what a Receive returned.
 func (d *Driver[R]) arrived(now time.Duration, s *slot, got transport.Arrival, err error) {
+	if err == nil {
+		d.catchUp(now)
+	}
 	switch {
 	case !s.open:
 	case errors.Is(err, transport.ErrInterrupted):

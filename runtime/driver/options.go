@@ -43,6 +43,10 @@ type Options[R fsm.Runner] struct {
 	// nothing is lost. Bytes are limited by the link (tcp.ServeConfig.ByteRate), and so is
 	// everything over datagrams. A Driver does not use it.
 	FrameRate int
+	// Steady makes timers fit for clocks: a timer that its own expiry starts anew counts from when it was due,
+	// however late that was handled, and a Driver lets what is due expire before what has arrived is handled.
+	// A machine that was kept from running catches up on all that it has missed.
+	Steady bool
 	// StopAtFinal ends Run when the machine has entered a final state.
 	StopAtFinal bool
 	// HandOver gets, when Run ends because the machine is final, each connection whose bytes are no messages any
