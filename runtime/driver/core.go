@@ -51,7 +51,8 @@ type Core[R fsm.Runner] struct {
 	o        Options[R]
 	out      Carrier
 	timers   timers
-	expired  *timer // whose expiry is being handled
+	expired  timer // whose expiry is being handled, if expiring
+	expiring bool
 	links    links
 	held     deferred
 	counters Counters
@@ -258,9 +259,9 @@ func (c *Core[R]) Expire(now time.Duration) {
 			return
 		}
 		c.counters.Timeouts++
-		c.expired = &t
+		c.expired, c.expiring = t, true
 		c.handle(now, &event[R]{kind: trace.Timeout, peer: fsm.Broadcast, timer: t.id, key: t.key})
-		c.expired = nil
+		c.expiring = false
 	}
 }
 
@@ -301,7 +302,7 @@ func (c *Core[R]) End(now time.Duration, reason string) {
 
 // started returns from when a timer that is started counts.
 func (c *Core[R]) started(now time.Duration, id uint16, key uint32) time.Duration {
-	if t := c.expired; c.o.Steady && t != nil && t.id == id && t.key == key {
+	if t := &c.expired; c.o.Steady && c.expiring && t.id == id && t.key == key {
 		return t.at
 	}
 	return now

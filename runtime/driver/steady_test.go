@@ -34,7 +34,8 @@ func TestSteadyDriver(t *testing.T) {
 		must(t, d.Attach(1, x))
 		go d.Run(t.Context())
 		synctest.Wait()
-		d.Read(t.Context(), func(*clock.ServerRunner) { time.Sleep(5 * time.Second) }) // the driver is kept from running
+		// The driver is kept from running for five seconds.
+		d.Read(t.Context(), func(*clock.ServerRunner) { time.Sleep(5 * time.Second) })
 		ask := clock.Message{Kind: clock.MessagePing}
 		frame, _ := clock.AppendMessage(nil, &ask)
 		must(t, y.Send(0, frame))

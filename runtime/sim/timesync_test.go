@@ -107,10 +107,17 @@ var networks = []struct {
 	name string
 	way  func(*rand.Rand) (up, down float64)
 }{
-	{"symmetric, jitter 10 ms", func(r *rand.Rand) (float64, float64) { return 40 + 10*r.ExpFloat64(), 40 + 10*r.ExpFloat64() }},
-	{"jitter 20 ms up, 5 ms down", func(r *rand.Rand) (float64, float64) { return 40 + 20*r.ExpFloat64(), 40 + 5*r.ExpFloat64() }},
+	{"symmetric, jitter 10 ms", ways(40, 10, 40, 10)},
+	{"jitter 20 ms up, 5 ms down", ways(40, 20, 40, 5)},
 	{"one in ten resent, 200 ms", func(r *rand.Rand) (float64, float64) { return resent(r), resent(r) }},
-	{"60 ms up, 20 ms down", func(r *rand.Rand) (float64, float64) { return 60 + 2*r.ExpFloat64(), 20 + 2*r.ExpFloat64() }},
+	{"60 ms up, 20 ms down", ways(60, 2, 20, 2)},
+}
+
+// ways are up and down, each with an exponential jitter.
+func ways(up, jitterUp, down, jitterDown float64) func(*rand.Rand) (up, down float64) {
+	return func(r *rand.Rand) (float64, float64) {
+		return up + jitterUp*r.ExpFloat64(), down + jitterDown*r.ExpFloat64()
+	}
 }
 
 // resent is a way over TCP that loses segments.
