@@ -1,5 +1,10 @@
 package interp
 
+import (
+	"maps"
+	"slices"
+)
+
 // Strings gives equal texts equal handles, so that a text fits a slot. Handle
 // 0 is the empty text. A table only grows; one run or one check has one table.
 // The zero value is ready. It is not safe for concurrent use.
@@ -32,6 +37,11 @@ func (t *Strings) Get(h int64) string {
 		return ""
 	}
 	return t.list[h-1]
+}
+
+// Clone returns a table of its own with the same handles.
+func (t *Strings) Clone() *Strings {
+	return &Strings{ids: maps.Clone(t.ids), list: slices.Clone(t.list)}
 }
 
 // Len returns the number of texts, the empty one included.

@@ -138,7 +138,7 @@ func (l *lister) transition(t *model.Transition) {
 		return
 	}
 	l.add(DropBranch, t.Span, what, "the branch is missing", each(t, drop))
-	if t.Event.Kind == model.EventMessage && t.When == nil {
+	if t.Event.Kind == model.EventMessage && t.When == nil && (len(t.Body) > 0 || t.To != nil) {
 		l.add(IgnoreIt, t.Span, what, "is ignored", each(t, ignore))
 	}
 	if t.To != nil {

@@ -118,21 +118,31 @@ func TestShop(t *testing.T) {
 func TestPlaces(t *testing.T) {
 	used := map[Operator]bool{}
 	for _, name := range []string{"confirm", "negotiation", "lockstep", "library/mqtt"} {
-		r := &runner{}
-		if err := r.compile("../../specs/" + name + "/spec.yaml"); err != nil {
+		r := &runner{path: "../../specs/" + name + "/spec.yaml"}
+		if err := r.compile(); err != nil {
 			t.Fatal(err)
 		}
+		b, err := r.bench()
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.models[""] = b.base
 		for _, m := range all(r.base) {
 			used[m.Operator] = true
-			for _, p := range r.models() {
+			for _, p := range b.models {
 				k := slices.IndexFunc(p.Roles, func(role *model.Machine) bool { return role.Name == m.Role })
-				before := dump(p.Roles[k])
-				undo := keep(p.Roles[k])
+				before := ""
+				if p == b.base {
+					before = dump(p.Roles[k])
+				}
+				was := keep(p.Roles[k])
 				if !m.change(p.Roles[k]) {
 					t.Errorf("%s: %s: %s: it has no place in a check", name, m.Where, m.Words)
+				} else if len(was.touched(k).places) == 0 {
+					t.Errorf("%s: %s: %s: it touches nothing", name, m.Where, m.Words)
 				}
-				undo()
-				if p == r.base && dump(p.Roles[k]) != before {
+				was.undo()
+				if p == b.base && dump(p.Roles[k]) != before {
 					t.Fatalf("%s: %s: %s: it is not undone", name, m.Where, m.Words)
 				}
 			}
@@ -237,11 +247,11 @@ checks:
 		if m.Role != "buyer" {
 			continue
 		}
-		undo := keep(p.Roles[0])
+		was := keep(p.Roles[0])
 		if !m.change(p.Roles[0]) {
 			t.Errorf("%s: it has no place", m.Words)
 		}
-		undo()
+		was.undo()
 		if slices.Contains([]Operator{Compare, OffByOne, DropSet, DropSend, WeakGuard}, m.Operator) {
 			got = append(got, string(m.Operator)+" "+m.Words)
 		}

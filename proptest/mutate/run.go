@@ -11,16 +11,16 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/diag"
-	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/explore"
-	"github.com/parley-go/parley/runtime/fsm"
 )
 
 // Result says what became of a mutant.
@@ -48,9 +48,9 @@ type Options struct {
 	// MaxConfigurations bounds the search for a mutant in each check; 0 means four times what the check has, and
 	// 50,000 more.
 	MaxConfigurations int
-	// Workers is the number of goroutines of each search; 0 means one for each core.
+	// Workers is how many mutants are run at a time; 0 means one for each core. It changes no result.
 	Workers int
-	// Progress, if set, is called after each mutant.
+	// Progress, if set, is called after each mutant, by one goroutine at a time.
 	Progress func(done, all int)
 }
 
@@ -85,42 +85,52 @@ func (r *Report) Score(held bool) float64 {
 	return float64(killed) / float64(killed+survived)
 }
 
-// one is a check and its model.
+// one is a check as it is without a mistake.
 type one struct {
-	p     *model.Protocol
-	check *model.Check
-	most  uint64          // configurations without a mistake
-	seen  []step          // what the machines do in it without a mistake; nil until somebody asks
-	strs  *interp.Strings // of the texts in seen
+	name   string
+	report *check.Report
+	noted  *noted // what the machines do in it
 }
 
-// step is what a machine did in a check somewhere.
-type step struct {
-	inst    *model.Instance
-	value   interp.Value
-	event   interp.Event
-	outcome string
-}
+// big is how many configurations make a check one of which no more than bigAtOnce are searched at a time, so that
+// memory is bounded however many cores there are.
+const (
+	big       = 300_000
+	bigAtOnce = 2
+)
 
 type runner struct {
+	path   string
 	o      Options
+	base   *model.Protocol // never has a mistake
+	names  []string        // of the checks
+	checks []*one          // those with few steps first
+	bigs   chan struct{}   // a place for each big check at a time
+	turn   sync.Mutex      // of Progress
+	done   int
+}
+
+// bench is what one goroutine makes mistakes in: models of its own.
+type bench struct {
+	r      *runner
 	base   *model.Protocol
-	checks []*one
+	models map[string]*model.Protocol // by check
+	eyes   map[*noted]*eye
 }
 
 // Run makes the mutants of a specification and runs its checks with each. It ends with ctx: then the others are
 // [NotRun]. An error says that the specification cannot be checked, or that its checks do not pass as it is.
 func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	began := time.Now()
-	r := &runner{o: o}
-	if err := r.compile(path); err != nil {
+	r := &runner{path: path, o: o, bigs: make(chan struct{}, bigAtOnce)}
+	if err := r.compile(); err != nil {
 		return nil, err
 	}
 	list := all(r.base)
 	if len(o.Operators) > 0 {
 		list = slices.DeleteFunc(list, func(m *Mutant) bool { return !slices.Contains(o.Operators, m.Operator) })
 	}
-	out := &Report{Spec: path, Checks: len(r.checks), All: len(list), Mutants: list}
+	out := &Report{Spec: path, Checks: len(r.names), All: len(list), Mutants: list}
 	if o.Sample > 0 && o.Sample < len(list) {
 		draw := rand.New(rand.NewPCG(o.Seed, 0)).Perm(len(list))[:o.Sample]
 		slices.Sort(draw)
@@ -132,161 +142,229 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	if err := r.begin(ctx); err != nil {
 		return nil, err
 	}
-	for i, m := range out.Mutants {
+	for _, m := range out.Mutants {
 		m.Result = NotRun
+	}
+	err := r.parallel(len(out.Mutants), func(b *bench, i int) error {
+		m := out.Mutants[i]
 		if ctx.Err() != nil {
-			out.Unrun = "the time was up"
-			continue
+			return nil
 		}
-		r.run(ctx, m)
+		b.run(ctx, m)
 		if m.Result == Survived {
-			if err := r.compare(ctx, m); ctx.Err() != nil {
-				m.Result = NotRun
-			} else if err != nil {
-				return nil, fmt.Errorf("%s: %s: %w", m.Where, m.Words, err)
-			}
+			b.compare(m)
 		}
-		if o.Progress != nil {
-			o.Progress(i+1, len(out.Mutants))
-		}
+		r.progress(len(out.Mutants))
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	if out.Count(NotRun, false)+out.Count(NotRun, true) > 0 {
+		out.Unrun = "the time was up"
 	}
 	out.Seconds = time.Since(began).Seconds()
 	return out, nil
 }
 
-func (r *runner) compile(path string) error {
+// parallel does n things, each on a bench of some goroutine. The error is that of the first of them that has one.
+func (r *runner) parallel(n int, do func(b *bench, i int) error) error {
+	workers := min(cmp.Or(r.o.Workers, runtime.GOMAXPROCS(0)), n)
+	errs := make([]error, n+workers)
+	next := make(chan int)
+	var all sync.WaitGroup
+	for w := range workers {
+		all.Go(func() {
+			b, err := r.bench()
+			errs[n+w] = err
+			for i := range next {
+				if err == nil {
+					errs[i] = do(b, i)
+				}
+			}
+		})
+	}
+	for i := range n {
+		next <- i
+	}
+	close(next)
+	all.Wait()
+	for _, err := range errs {
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *runner) progress(all int) {
+	r.turn.Lock()
+	defer r.turn.Unlock()
+	if r.done++; r.o.Progress != nil {
+		r.o.Progress(r.done, all)
+	}
+}
+
+// compile reads the specification and finds the checks to run.
+func (r *runner) compile() error {
 	var list diag.List
-	o := r.o.Compile
-	if r.base, list = compile.Load(path, o); r.base == nil {
+	if r.base, list = compile.Load(r.path, r.o.Compile); r.base == nil {
 		return &diag.Rejected{List: list}
 	}
 	for _, name := range r.o.Only {
 		if !slices.ContainsFunc(r.base.Checks, func(c *model.Check) bool { return c.Name == name }) {
-			return fmt.Errorf("%s has no check %s", path, name)
+			return fmt.Errorf("%s has no check %s", r.path, name)
 		}
 	}
 	for _, c := range r.base.Checks {
-		if !r.o.Only.Has(c.Name) {
-			continue
+		if r.o.Only.Has(c.Name) {
+			r.names = append(r.names, c.Name)
 		}
-		o.Check = c.Name
-		p, list := compile.Load(path, o)
-		if p == nil {
-			return &diag.Rejected{List: list}
-		}
-		k := slices.IndexFunc(p.Checks, func(d *model.Check) bool { return d.Name == c.Name })
-		r.checks = append(r.checks, &one{p: p, check: p.Checks[k]})
 	}
-	if len(r.checks) == 0 {
-		return fmt.Errorf("%s has no checks: nothing would notice a mistake", path)
+	if len(r.names) == 0 {
+		return fmt.Errorf("%s has no checks: nothing would notice a mistake", r.path)
 	}
 	return nil
 }
 
-// begin runs the checks as they are: what they need, and that they pass.
+// bench compiles the models that one goroutine needs.
+func (r *runner) bench() (*bench, error) {
+	b := &bench{r: r, models: map[string]*model.Protocol{}, eyes: map[*noted]*eye{}}
+	load := func(name string) (*model.Protocol, error) {
+		o := r.o.Compile
+		o.Check = name
+		p, list := compile.Load(r.path, o)
+		if p == nil {
+			return nil, &diag.Rejected{List: list}
+		}
+		return p, nil
+	}
+	var err error
+	if b.base, err = load(""); err != nil {
+		return nil, err
+	}
+	for _, name := range r.names {
+		if b.models[name], err = load(name); err != nil {
+			return nil, err
+		}
+	}
+	return b, nil
+}
+
+// system builds the system of a check with the mistakes that its model has.
+func (b *bench) system(name string) (*check.System, error) {
+	return check.New(b.models[name], b.check(name))
+}
+
+func (b *bench) check(name string) *model.Check {
+	list := b.models[name].Checks
+	return list[slices.IndexFunc(list, func(c *model.Check) bool { return c.Name == name })]
+}
+
+// begin runs the checks as they are: what they need, that they pass, and what the machines do.
 func (r *runner) begin(ctx context.Context) error {
+	r.checks = make([]*one, len(r.names))
+	err := r.parallel(len(r.names), func(b *bench, i int) error {
+		c := &one{name: r.names[i]}
+		r.checks[i] = c
+		s, err := b.system(c.name)
+		if err != nil {
+			return fmt.Errorf("check %s: %w", c.name, err)
+		}
+		c.report, err = s.First(ctx, explore.Options{Workers: 1}, b.base)
+		if err != nil {
+			return fmt.Errorf("check %s: %w", c.name, err)
+		}
+		if !c.report.Passes {
+			why := c.report.Ended
+			if !c.report.Open {
+				why = killer(c.report)
+			}
+			return fmt.Errorf("check %s does not pass as it is (%s): what its mutants do says nothing", c.name, why)
+		}
+		if s, err = b.system(c.name); err != nil {
+			return err
+		}
+		if c.noted, err = note(ctx, b.models[c.name], s); err != nil {
+			return fmt.Errorf("check %s: %w", c.name, err)
+		}
+		for k := range c.report.Claims {
+			c.report.Claims[k].Counterexample, c.report.Claims[k].Witness = nil, nil
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
 	suite := &check.SuiteReport{Passes: true, Complete: true}
 	for _, c := range r.checks {
-		rep, err := r.search(ctx, c, 0)
-		if err != nil {
-			return fmt.Errorf("check %s: %w", c.check.Name, err)
-		}
-		if !rep.Passes {
-			why := rep.Ended
-			if !rep.Open {
-				why = killer(rep)
-			}
-			return fmt.Errorf("check %s does not pass as it is (%s): what its mutants do says nothing",
-				c.check.Name, why)
-		}
-		c.most = rep.Configurations
-		suite.Checks = append(suite.Checks, rep)
+		suite.Checks = append(suite.Checks, c.again())
 	}
 	if suite.JudgeAll(r.base); !suite.Passes {
 		return errors.New("over all checks together it does not pass as it is: what its mutants do says nothing")
 	}
-	slices.SortStableFunc(r.checks, func(a, b *one) int { return cmp.Compare(a.most, b.most) })
+	slices.SortStableFunc(r.checks, func(a, b *one) int { return cmp.Compare(a.report.Steps, b.report.Steps) })
 	return nil
 }
 
-func (r *runner) search(ctx context.Context, c *one, limit uint64) (*check.Report, error) {
-	s, err := check.New(c.p, c.check)
-	if err != nil {
-		return nil, err
-	}
-	return s.First(ctx, explore.Options{Workers: r.o.Workers, MaxConfigurations: limit}, r.base)
+// again is the report of a check whose machines do what they did without a mistake.
+func (c *one) again() *check.Report {
+	rep := *c.report
+	return &rep
 }
 
-// with makes the mistake in every model, and returns what undoes it.
-func (r *runner) with(m *Mutant) (undo func()) {
+// with makes the mistake in every model of the bench, and returns what undoes it and what it touches in the model of
+// each check.
+func (b *bench) with(m *Mutant) (undo func(), touches map[string]*touched) {
 	var undos []func()
-	for _, p := range r.models() {
-		for _, role := range p.Roles {
-			if role.Name == m.Role {
-				undos = append(undos, keep(role))
-				m.change(role)
-			}
+	touches = map[string]*touched{}
+	in := func(p *model.Protocol) *touched {
+		k := slices.IndexFunc(p.Roles, func(role *model.Machine) bool { return role.Name == m.Role })
+		if k < 0 {
+			return nil
 		}
+		was := keep(p.Roles[k])
+		undos = append(undos, was.undo)
+		m.change(p.Roles[k])
+		return was.touched(k)
+	}
+	in(b.base)
+	for _, c := range b.r.checks {
+		touches[c.name] = in(b.models[c.name])
 	}
 	return func() {
-		for _, f := range slices.Backward(undos) {
+		for _, f := range undos {
 			f()
 		}
-	}
+	}, touches
 }
 
-func (r *runner) models() []*model.Protocol {
-	list := []*model.Protocol{r.base}
-	for _, c := range r.checks {
-		list = append(list, c.p)
-	}
-	return list
-}
-
-// keep returns what puts a machine back as it is now.
-func keep(m *model.Machine) func() {
-	transitions := make([]model.Transition, len(m.Transitions))
-	for i, t := range m.Transitions {
-		transitions[i] = *t
-	}
-	all := slices.Clone(m.Transitions)
-	states := make([]model.State, len(m.States))
-	for i, st := range m.States {
-		states[i] = *st
-		states[i].Handlers = slices.Clone(st.Handlers)
-	}
-	return func() {
-		m.Transitions = all
-		for i, t := range all {
-			*t = transitions[i]
-		}
-		for i, st := range m.States {
-			*st = states[i]
-			st.Handlers = slices.Clone(st.Handlers) // what changes next leaves these alone
-		}
-	}
-}
-
-// run runs the checks with a mutant, those with few configurations first. One that none of them notices has
-// survived.
-func (r *runner) run(ctx context.Context, m *Mutant) {
-	defer r.with(m)()
+// run runs the checks with a mutant, those with few steps first, and leaves out those in which the machines do what
+// they did. A mutant that no check notices has survived.
+func (b *bench) run(ctx context.Context, m *Mutant) {
+	undo, touches := b.with(m)
+	defer undo()
+	killed := func(check, claim string) { m.Result, m.Check, m.Claim = Killed, check, claim }
 	suite := &check.SuiteReport{Passes: true, Complete: true}
-	for _, c := range r.checks {
-		limit := uint64(r.o.MaxConfigurations)
-		if limit == 0 {
-			limit = 4*c.most + 50_000
+	for _, c := range b.r.checks {
+		s, err := b.system(c.name)
+		if err != nil {
+			killed(c.name, "the check cannot be run: "+err.Error())
+			return
 		}
-		rep, err := r.search(ctx, c, limit)
-		switch {
-		case err != nil:
-			m.Result, m.Check, m.Claim = Killed, c.check.Name, "the check cannot be run: "+err.Error()
-			return
-		case ctx.Err() != nil:
-			return
-		case !rep.Passes && !rep.Open:
-			m.Result, m.Check, m.Claim = Killed, c.check.Name, killer(rep)
-			return
+		rep := c.again()
+		if b.other(c, touches[c.name], true) != nil || !c.noted.surrounds(s) {
+			rep, err = b.search(ctx, c, s)
+			switch {
+			case err != nil:
+				killed(c.name, "the check cannot be run: "+err.Error())
+				return
+			case ctx.Err() != nil:
+				return
+			case !rep.Passes && !rep.Open:
+				killed(c.name, killer(rep))
+				return
+			}
 		}
 		suite.Complete = suite.Complete && !rep.Open
 		suite.Checks = append(suite.Checks, rep)
@@ -295,14 +373,27 @@ func (r *runner) run(ctx context.Context, m *Mutant) {
 		m.Result = Undecided
 		return
 	}
-	if suite.JudgeAll(r.base); !suite.Passes {
-		m.Result, m.Check, m.Claim = Killed, "(all checks)", check.NeverFires
+	if suite.JudgeAll(b.base); !suite.Passes {
+		killed("(all checks)", check.NeverFires)
 		if len(suite.NeverFires) == 0 {
 			m.Claim = check.UnreachableState
 		}
 		return
 	}
 	m.Result = Survived
+}
+
+// search runs a check with the mistake that its model has. It waits where too many big ones are searched already.
+func (b *bench) search(ctx context.Context, c *one, s *check.System) (*check.Report, error) {
+	limit := uint64(b.r.o.MaxConfigurations)
+	if limit == 0 {
+		limit = 4*c.report.Configurations + 50_000
+	}
+	if c.report.Configurations > big {
+		b.r.bigs <- struct{}{}
+		defer func() { <-b.r.bigs }()
+	}
+	return s.First(ctx, explore.Options{Workers: 1, MaxConfigurations: limit}, b.base)
 }
 
 // killer is the claim that failed although it should not, or held although it should not.
@@ -317,81 +408,14 @@ func killer(r *check.Report) string {
 }
 
 // compare says where a mutant first does something else than the machine does in some check. If nowhere it is the same.
-func (r *runner) compare(ctx context.Context, m *Mutant) error {
-	for _, c := range r.checks {
-		if c.seen == nil {
-			if err := r.look(ctx, c); err != nil {
-				return err
-			}
-		}
-	}
-	defer r.with(m)()
-	for _, c := range r.checks {
-		machines := map[*model.Instance]*interp.Machine{}
-		for i := range c.seen {
-			x := &c.seen[i]
-			if x.inst.Role.Name != m.Role {
-				continue
-			}
-			mach := machines[x.inst]
-			if mach == nil {
-				mach = interp.New(x.inst.Role, c.strs)
-				machines[x.inst] = mach
-			}
-			if outcome(mach, x.value, x.event) != x.outcome {
-				m.Differs = fmt.Sprintf("check %s, %s in %s: %s", c.check.Name, x.inst.Name,
-					interp.StatePath(x.inst.Role, x.value), interp.AppendEvent(nil, c.strs, x.event))
-				return nil
-			}
-		}
-	}
+func (b *bench) compare(m *Mutant) {
+	undo, touches := b.with(m)
+	defer undo()
 	m.Result = Same
-	return nil
-}
-
-// look notes every step that a machine takes in a check.
-func (r *runner) look(ctx context.Context, c *one) error {
-	s, err := check.New(c.p, c.check)
-	if err != nil {
-		return err
-	}
-	res, err := explore.Run(ctx, s.System, explore.Options{Workers: r.o.Workers, KeepGoing: true, Checks: s.Checks})
-	if err != nil {
-		return err
-	}
-	machines := map[*model.Instance]*interp.Machine{}
-	c.seen, c.strs = []step{}, s.Strings()
-	s.ForEachStep(res.Space, func(inst *model.Instance, v interp.Value, ev interp.Event) bool {
-		mach := machines[inst]
-		if mach == nil {
-			mach = interp.New(inst.Role, s.Strings())
-			machines[inst] = mach
-		}
-		ev.Args = slices.Clone(ev.Args)
-		c.seen = append(c.seen, step{inst, slices.Clone(v), ev, outcome(mach, v, ev)})
-		return true
-	})
-	return ctx.Err()
-}
-
-// outcome is what a step does, as text: two steps with the same do the same.
-func outcome(m *interp.Machine, v interp.Value, ev interp.Event) string {
-	next, effects, res, _ := m.Step(v, ev)
-	if res.Code != fsm.Took {
-		return fmt.Sprint(res.Code)
-	}
-	b := fmt.Append(nil, next)
-	for i := range effects {
-		e := &effects[i]
-		b = fmt.Append(b, e.Kind, e.Dest, e.To, e.Index, e.Ticks, e.Slots, e.At)
-		switch {
-		case e.Message != nil:
-			b = append(b, e.Message.Name...)
-		case e.Report != nil:
-			b = append(b, e.Report.Name...)
-		case e.Timer != nil:
-			b = append(b, e.Timer.Name...)
+	for _, c := range b.r.checks {
+		if x := b.other(c, touches[c.name], false); x != nil {
+			m.Result, m.Differs = Survived, fmt.Sprintf("check %s, %s", c.name, c.noted.text(x))
+			return
 		}
 	}
-	return string(b)
 }

@@ -62,6 +62,9 @@ type Machines struct {
 	Taken   [][]int           // by label: the role's transitions it stands for
 	spare   int
 	Closes  bool
+	// Saw, if set, is told of everything that a machine is given in the search, also of what it then refuses: commands
+	// that are not available, and what hostile instances send in vain. Its arguments hold only during the call.
+	Saw func(inst *model.Instance, v interp.Value, ev interp.Event)
 	// Dead are the variables to be forgotten where they are dead; nil: none. Spared are the values of
 	// machines that were changed by that.
 	Dead    reduce.Dead

@@ -190,6 +190,7 @@ func (p *Process) emit(l codec.Local, r result, emit func(explore.Step)) {
 		s.Label, s.Next, s.Note = drop.Label, drop.Next, drop.Note
 	case r.What == world.Kept:
 		p.last.ev = p.message(r.Event)
+		p.saw(l.Value)
 		_, _, res, _ := p.Machine.Step(l.Value, p.last.ev)
 		s.Label, s.Tally, s.Note = p.labelOf(l, res, p.last.ev), p.tally(), codec.PackNote(p.last.ev)
 		s.Next = p.Pack(n, l.Value)
@@ -242,6 +243,13 @@ func (p *Process) sends(list []world.Sent[string]) []explore.Send {
 // stepper is a process as the world steps it.
 type stepper struct{ *Process }
 
+// saw tells who wants to know that the machine is about to be given the last event.
+func (p *Process) saw(v interp.Value) {
+	if p.sys.Saw != nil {
+		p.sys.Saw(p.Inst, v, p.last.ev)
+	}
+}
+
 // Final implements [world.Machine].
 func (p stepper) Final(v interp.Value) bool { return p.Role.States[v[0]].Final }
 
@@ -260,6 +268,7 @@ func (p stepper) Step(v interp.Value, ev world.Event[string]) world.Outcome[inte
 		t := &p.Timers[ev.Timer]
 		p.last.ev = interp.Event{Event: t.ev, At: t.at, Args: t.args}
 	}
+	p.saw(v)
 	next, effects, res, fault := p.Machine.Step(v, p.last.ev)
 	p.last.res, p.last.fault, p.last.lost, p.last.bare = res, fault, "", ""
 	if ev.Kind == world.Message && p.sys.Rules.IsHostile(ev.Peer) {
