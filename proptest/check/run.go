@@ -20,26 +20,11 @@ import (
 // are in the report.
 func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
 	o.KeepGoing = true
-	return s.judged(ctx, o, base)
-}
-
-// First is Run for who only asks whether the check passes: the search of a check that expects nothing ends at the
-// first violation. Then the report has no more than that.
-func (s *System) First(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
-	o.KeepGoing = len(s.Check.Expect) > 0
-	return s.judged(ctx, o, base)
-}
-
-func (s *System) judged(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
-	if o.Checks == 0 {
-		o.Checks = s.Checks
-	}
 	refused := s.reduce(o.Reduce)
-	res, err := explore.Run(ctx, s.System, o)
+	res, r, err := s.judged(ctx, o)
 	if err != nil {
 		return nil, err
 	}
-	r := s.report(res)
 	r.Search = searchWords[o.Mode]
 	r.Assumptions = append(s.assumptions(res, base), s.fairnessWords()...)
 	if len(s.Frames.Unseen) > 0 {
@@ -59,13 +44,35 @@ func (s *System) judged(ctx context.Context, o explore.Options, base *model.Prot
 		r.Assumptions = append(r.Assumptions,
 			"a message of a hostile instance that would be a fault is refused: "+s.Faulty)
 	}
-	s.coverage(r, res)
 	if s.Counted != nil {
 		r.Uses = s.Covered(res)
 	}
-	r.Judge(res.Complete, res.Why, s.RuleFaults())
 	r.Advice, r.Multiplied = s.advice(o, res), s.multiplied(res)
 	return r, nil
+}
+
+// First is Run for who only asks whether the check passes: the search of a check that expects nothing ends at the
+// first violation. Then the report has no more than that, and it never has assumptions, limits or advice.
+func (s *System) First(ctx context.Context, o explore.Options) (*Report, error) {
+	o.KeepGoing = len(s.Check.Expect) > 0
+	s.reduce(o.Reduce)
+	_, r, err := s.judged(ctx, o)
+	return r, err
+}
+
+// judged searches and says what was found.
+func (s *System) judged(ctx context.Context, o explore.Options) (*explore.Result, *Report, error) {
+	if o.Checks == 0 {
+		o.Checks = s.Checks
+	}
+	res, err := explore.Run(ctx, s.System, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	r := s.report(res)
+	s.coverage(r, res)
+	r.Judge(res.Complete, res.Why, s.RuleFaults())
+	return res, r, nil
 }
 
 var searchWords = map[explore.Mode]string{explore.BreadthFirst: "breadth-first",

@@ -20,15 +20,13 @@ import (
 // noted is everything that a machine takes or refuses in a check as it is, each step once, and what surrounds the
 // machines. If a mistake changes the outcome of none of them, the check reaches what it reached.
 type noted struct {
-	strs   *interp.Strings // of the texts in values and events
 	check  *model.Check
+	strs   *interp.Strings // of the texts in values and events
 	events []interp.Event
 	steps  []step
-	// by are the steps that a place of the text took part in. A step that was refused behind its first handler may
-	// have been refused at any place: it is in loose.
-	by    map[place][]int32
-	loose []int32
-	ids   map[string]int32 // of outcomes, and of the lines that lead to them
+	by     map[place][]int32 // the steps that a place of the text takes part in
+	ids    map[string]int32  // of outcomes, and of the lines that lead to them
+	tapes  []*tape           // by instance; nil: what it does is not kept
 
 	rules   world.Rules
 	attacks [][]system.Attack // by instance
@@ -39,6 +37,7 @@ type step struct {
 	value          interp.Value
 	inst, event    int32
 	outcome, lines int32
+	places         []place
 }
 
 // place is the handler of an event in a state of a role, or the entry of the state.
@@ -50,6 +49,7 @@ const entry = -1
 type touched struct {
 	role   int // in Protocol.Roles
 	places []place
+	ids    []int // of the transitions now, by what they were
 }
 
 // kept is a machine before a mistake.
@@ -96,6 +96,7 @@ func (k *kept) touched(role int) *touched {
 	}
 	for i, t := range k.all {
 		was := &k.transitions[i]
+		out.ids = append(out.ids, t.ID)
 		if t.When != was.When || t.To != was.To || t.Mode != was.Mode || !slices.Equal(t.Body, was.Body) {
 			add(was.From.Index, was.Event.Index)
 		}
@@ -113,86 +114,88 @@ func (k *kept) touched(role int) *touched {
 	return out
 }
 
-// note notes every step that a machine takes in a check. p is the check's model.
-func note(ctx context.Context, p *model.Protocol, s *check.System) (*noted, error) {
-	n := &noted{strs: s.Strings(), by: map[place][]int32{}, ids: map[string]int32{}, rules: s.Rules,
-		check: s.Check}
-	for _, proc := range s.Procs {
-		n.attacks = append(n.attacks, proc.Attacks)
-	}
+// note runs a check and notes every step that a machine takes or refuses in it. p is the check's model.
+func note(ctx context.Context, p *model.Protocol, s *check.System) (*noted, *check.Report, error) {
+	n := &noted{check: s.Check, strs: s.Strings(), by: map[place][]int32{}, ids: map[string]int32{}, rules: s.Rules}
 	states := map[*model.State]place{}
 	for i, role := range p.Roles {
 		for _, st := range role.States {
 			states[st] = place{role: i, state: st.Index}
 		}
 	}
+	texts := n.strs.Len()
+	for i, proc := range s.Procs {
+		n.attacks = append(n.attacks, proc.Attacks)
+		n.tapes = append(n.tapes, newTape(s, proc))
+		if n.tapes[i] != nil {
+			s.System.Procs[i] = &recorder{proc, n.tapes[i]}
+		}
+	}
 	e := &eye{noted: n, strs: n.strs, machines: map[*model.Machine]*interp.Machine{}}
-	known := map[string]bool{}
-	events := map[string]int32{}
-	var key, last []byte
+	known, events := map[string]int32{}, map[string]int32{}
+	var key []byte
 	var value interp.Value
 	s.Saw = func(inst *model.Instance, v interp.Value, ev interp.Event) {
-		key = appendEvent(appendSlots(append(key[:0], inst.Role.Name...), v), ev)
-		if known[string(key)] {
-			return // another instance of the role does it, too
-		}
-		known[string(key)] = true
-		if now := appendSlots(append(key[:0], inst.Role.Name...), v); value == nil || string(now) != string(last) {
-			last, value = slices.Clone(now), slices.Clone(v)
-		}
-		key = appendEvent(append(append(key[:0], inst.Role.Name...), 0), ev)
-		at, ok := events[string(key)]
+		key = appendEvent(appendSlots(append(append(key[:0], inst.Role.Name...), 0), v), ev)
+		k, ok := known[string(key)] // by another instance of the role, too
 		if !ok {
-			at = int32(len(n.events))
-			events[string(key)] = at
-			ev.Args, ev.At = slices.Clone(ev.Args), slices.Clone(ev.At)
-			n.events = append(n.events, ev)
+			k = int32(len(n.steps))
+			known[string(key)] = k
+			if !slices.Equal(value, v) {
+				value = slices.Clone(v)
+			}
+			x := step{value: value, inst: int32(inst.Index)}
+			key = appendEvent(append(append(key[:0], inst.Role.Name...), 0), ev)
+			if x.event, ok = events[string(key)]; !ok {
+				x.event = int32(len(n.events))
+				events[string(key)] = x.event
+				ev.Args, ev.At = slices.Clone(ev.Args), slices.Clone(ev.At)
+				n.events = append(n.events, ev)
+			}
+			m := e.machine(inst.Role)
+			outcome, lines := e.look(m, value, n.events[x.event])
+			x.outcome, x.lines = n.id(outcome), n.id(lines)
+			x.places = placesOf(m, states, inst.Role, value, n.events[x.event], e.fault)
+			for _, p := range x.places {
+				n.by[p] = append(n.by[p], k)
+			}
+			n.steps = append(n.steps, x)
 		}
-		x := step{value: value, inst: int32(inst.Index), event: at}
-		m := e.machine(inst.Role)
-		m.Follow = true
-		outcome, lines := e.look(m, value, n.events[at])
-		x.outcome, x.lines = n.id(outcome), n.id(lines)
-		k := int32(len(n.steps))
-		n.steps = append(n.steps, x)
-		if !n.places(m, states, inst.Role, value, n.events[at], k) {
-			n.loose = append(n.loose, k)
+		if t := n.tapes[inst.Index]; t != nil {
+			t.around(n.steps[k].places)
 		}
 	}
-	alone := *s.System // without the claims: they change no step
-	alone.Claims = nil
-	_, err := explore.Run(ctx, &alone, explore.Options{Workers: 1, KeepGoing: true, Checks: explore.CheckNothing})
-	return n, cmp.Or(err, ctx.Err())
+	rep, err := s.First(ctx, explore.Options{Workers: 1})
+	if n.strs.Len() != texts {
+		n.tapes = nil // handles of texts follow the order in which they are made
+	}
+	return n, rep, cmp.Or(err, ctx.Err())
 }
 
-// places notes that a step took part at the places of its trail, and reports whether that is all it may have to do with.
-func (n *noted) places(m *interp.Machine, states map[*model.State]place, role *model.Machine, v interp.Value,
-	ev interp.Event, k int32) bool {
-	add := func(p place) {
-		if list := n.by[p]; len(list) == 0 || list[len(list)-1] != k {
-			n.by[p] = append(list, k)
+// placesOf lists the places of the text that decided what the machine has just done with an event, each once. What
+// a mistake cannot change is left out: parts of other files, and events that no state mentions.
+func placesOf(m *interp.Machine, states map[*model.State]place, role *model.Machine, v interp.Value, ev interp.Event,
+	fault *interp.Fault) (out []place) {
+	add := func(st *model.State, event int) {
+		p, ok := states[st]
+		if p.event = event; ok && !slices.Contains(out, p) {
+			out = append(out, p)
 		}
 	}
-	trail := m.Trail()
-	for _, x := range trail {
+	for _, x := range m.Trail() {
 		if x.Entry != nil {
-			p := states[x.Entry]
-			add(place{p.role, p.state, entry})
-			continue
+			add(x.Entry, entry)
+		} else {
+			add(x.Transition.From, x.Transition.Event.Index)
 		}
-		p := states[x.Transition.From]
-		add(place{p.role, p.state, x.Transition.Event.Index})
 	}
-	switch {
-	case len(ev.At) == 0 && len(trail) == 0:
-		p, ok := states[role.States[v[0]]]
-		add(place{p.role, p.state, ev.Event.Index})
-		return ok
-	case len(ev.At) == 0 && len(role.Parts) == 0:
-		return true
+	if fault != nil {
+		add(fault.State, fault.Event.Index)
 	}
-	_, _, res, _ := m.Step(v, ev)
-	return res.Code == fsm.Took
+	if len(ev.At) == 0 {
+		add(role.States[v[0]], ev.Event.Index)
+	}
+	return out
 }
 
 func (n *noted) id(text []byte) int32 {
@@ -228,12 +231,14 @@ type eye struct {
 	strs     *interp.Strings
 	machines map[*model.Machine]*interp.Machine
 	a, b     []byte
+	fault    *interp.Fault // of the last step
 }
 
 func (e *eye) machine(role *model.Machine) *interp.Machine {
 	m := e.machines[role]
 	if m == nil {
 		m = interp.New(role, e.strs)
+		m.Follow = true
 		e.machines[role] = m
 	}
 	return m
@@ -276,7 +281,6 @@ func (b *bench) other(c *one, t *touched, lines bool) *step {
 	for _, p := range t.places {
 		look(n.by[p])
 	}
-	look(n.loose)
 	if first < 0 {
 		return nil
 	}
@@ -286,6 +290,7 @@ func (b *bench) other(c *one, t *touched, lines bool) *step {
 // look takes a step and tells what it does, and by which lines. Two steps with the same outcome do the same.
 func (e *eye) look(m *interp.Machine, v interp.Value, ev interp.Event) (outcome, lines []byte) {
 	next, effects, res, fault := m.Step(v, ev)
+	e.fault = fault
 	a, b := append(e.a[:0], byte(res.Code)), e.b[:0]
 	if res.Code == fsm.Took {
 		a = appendSlots(a, next)

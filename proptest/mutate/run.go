@@ -271,8 +271,7 @@ func (r *runner) begin(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("check %s: %w", c.name, err)
 		}
-		c.report, err = s.First(ctx, explore.Options{Workers: 1}, b.base)
-		if err != nil {
+		if c.noted, c.report, err = note(ctx, b.models[c.name], s); err != nil {
 			return fmt.Errorf("check %s: %w", c.name, err)
 		}
 		if !c.report.Passes {
@@ -281,12 +280,6 @@ func (r *runner) begin(ctx context.Context) error {
 				why = killer(c.report)
 			}
 			return fmt.Errorf("check %s does not pass as it is (%s): what its mutants do says nothing", c.name, why)
-		}
-		if s, err = b.system(c.name); err != nil {
-			return err
-		}
-		if c.noted, err = note(ctx, b.models[c.name], s); err != nil {
-			return fmt.Errorf("check %s: %w", c.name, err)
 		}
 		for k := range c.report.Claims {
 			c.report.Claims[k].Counterexample, c.report.Claims[k].Witness = nil, nil
@@ -354,6 +347,7 @@ func (b *bench) run(ctx context.Context, m *Mutant) {
 		}
 		rep := c.again()
 		if b.other(c, touches[c.name], true) != nil || !c.noted.surrounds(s) {
+			c.noted.replay(s, touches[c.name], m.Role)
 			rep, err = b.search(ctx, c, s)
 			switch {
 			case err != nil:
@@ -393,7 +387,7 @@ func (b *bench) search(ctx context.Context, c *one, s *check.System) (*check.Rep
 		b.r.bigs <- struct{}{}
 		defer func() { <-b.r.bigs }()
 	}
-	return s.First(ctx, explore.Options{Workers: 1, MaxConfigurations: limit}, b.base)
+	return s.First(ctx, explore.Options{Workers: 1, MaxConfigurations: limit})
 }
 
 // killer is the claim that failed although it should not, or held although it should not.

@@ -1,6 +1,8 @@
 package system
 
 import (
+	"slices"
+
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/proptest/check/codec"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -33,22 +35,55 @@ func (p *Process) labelTaken(ev interp.Event) uint32 {
 	case len(fired) == 1:
 		return uint32(p.label + fired[0].ID)
 	}
-	key := append(make([]byte, 0, 16), byte(p.Inst.Index))
-	var ids []int
+	ids := make([]int, 0, 8)
 	for _, t := range fired {
-		key = append(key, byte(t.ID), byte(t.ID>>8))
 		ids = append(ids, t.ID)
+	}
+	return p.labelOfAll(ids)
+}
+
+// labelOfAll is the label of a step that takes several transitions.
+func (p *Process) labelOfAll(ids []int) uint32 {
+	key := append(make([]byte, 0, 16), byte(p.Inst.Index))
+	for _, id := range ids {
+		key = append(key, byte(id), byte(id>>8))
 	}
 	s := p.sys
 	if l, ok := s.labels[string(key)]; ok {
 		return l
 	}
 	if len(s.labels) == spareLabels {
-		return uint32(p.label + fired[0].ID)
+		return uint32(p.label + ids[0])
 	}
 	l := uint32(s.spare + len(s.labels))
 	s.labels[string(key)] = l
-	s.Taken[l] = ids
-	s.System.Labels[l].Name, s.System.Labels[l].Proc = fired[0].Name, p.Inst.Index
+	s.Taken[l] = slices.Clone(ids)
+	s.System.Labels[l].Name, s.System.Labels[l].Proc = p.Role.Transitions[ids[0]].Name, p.Inst.Index
 	return l
+}
+
+// Meant is what a label of the process stands for: transitions of its role, or, where there are none, another place
+// behind those. It says the same in another system of the check whose role has other transitions; see [Process.Meaning].
+type Meant struct {
+	Taken []int
+	Other int
+}
+
+// Meant returns what a label stands for.
+func (p *Process) Meant(label uint32) Meant {
+	if taken := p.sys.Taken[label]; len(taken) > 0 {
+		return Meant{Taken: taken}
+	}
+	return Meant{Other: int(label) - p.label - len(p.Role.Transitions)}
+}
+
+// Meaning returns the label that stands for something.
+func (p *Process) Meaning(m Meant) uint32 {
+	switch len(m.Taken) {
+	case 0:
+		return uint32(p.label + len(p.Role.Transitions) + m.Other)
+	case 1:
+		return uint32(p.label + m.Taken[0])
+	}
+	return p.labelOfAll(m.Taken)
 }
