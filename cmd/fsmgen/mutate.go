@@ -83,7 +83,7 @@ func mutateCommand() *cobra.Command {
 	f.IntVar(&o.o.MaxConfigurations, "max-configurations", 0, "leave a mutant undecided that needs more than this "+
 		"`number` of configurations in a check (default: four times what the check has, and 50000 more)")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "stop after this `time`")
-	f.IntVar(&o.o.Workers, "workers", 0, "`number` of goroutines (default: one for each core)")
+	f.IntVar(&o.o.Workers, "workers", 0, "`number` of mutants at a time (default: one for each core)")
 	f.BoolVar(&o.all, "all", false, "list those that were killed, too, with what killed them")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return c

@@ -179,6 +179,74 @@ func dump(m *model.Machine) string {
 	return b.String()
 }
 
+// TestShortcuts: to leave out checks in which a mistake does nothing, and to repeat what hostile instances do, changes
+// no result. Texts, links, parts of the same file and several instances of a role are among these specifications.
+func TestShortcuts(t *testing.T) {
+	for name, sample := range map[string]int{"confirm": 30, "update": 0, "reset": 0, "setup": 0, "battle-end": 8,
+		"snapshot": 8, "connection": 8, "negotiation": 8, "library/socks5": 8} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			file := "../../specs/" + name + "/spec.yaml"
+			quick, err := Run(t.Context(), file, Options{Sample: sample, Seed: 7, Workers: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			plain, err := Run(t.Context(), file, Options{Sample: sample, Seed: 7, Workers: 1, plain: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i, m := range quick.Mutants {
+				n := plain.Mutants[i]
+				if m.Result != n.Result || m.Check != n.Check || m.Claim != n.Claim {
+					t.Errorf("%s: %s: %s by %s %s, and in full %s by %s %s", m.Where, m.Words, m.Result, m.Check, m.Claim,
+						n.Result, n.Check, n.Claim)
+				}
+			}
+		})
+	}
+}
+
+// TestParts: a role that is a part alone has mutants as others have: what nobody is told of it survives, and is not
+// taken for a mistake that does nothing.
+func TestParts(t *testing.T) {
+	r, err := Run(t.Context(), write(t, `protocol: desk
+parties: 2
+messages: {ASK: {}, YES: {}}
+roles:
+  session:
+    vars: {asked: bool}
+    initial: fresh
+    states: {fresh: {ASK: {set: {asked: "true"}, send: YES, goto: told}}, told: {}}
+  server:
+    parts: {session: {machine: session, key: {c: instance}, to: c}}
+    initial: open
+    states: {open: {forward: {"session[sender]": [ASK]}}}
+  client:
+    initial: waiting
+    states:
+      waiting: {start: {send: ASK}, YES: {goto: done}}
+      done: {final: true}
+checks:
+  one: {instances: {s: server, c: client}, quiet: "true", claims: {answered: {eventually: c.done}}}
+`), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	results := map[string]Result{}
+	for _, m := range r.Mutants {
+		results[m.Words] = m.Result
+	}
+	for words, want := range map[string]Result{"fresh ASK: without send: YES": Killed,
+		"fresh ASK: without set: {asked: true}": Survived, "fresh ASK: does not go to told": Survived} {
+		if got := results[words]; got != want {
+			t.Errorf("%s: %q; it should be %s", words, got, want)
+		}
+	}
+	if t.Failed() {
+		t.Log(results)
+	}
+}
+
 // TestRefusals: what cannot be judged is an error with a reason.
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{

@@ -78,12 +78,16 @@ type replayer struct {
 
 // replay lets the processes of a system repeat what they did without a mistake.
 func (n *noted) replay(s *check.System, t *touched, role string) {
-	if n.tapes == nil || t == nil || n.strs.Len() != s.Texts.Len() || !n.surrounds(s) {
+	if n.tapes == nil || t == nil {
 		return
 	}
+	same := n.strs.Len() == s.Texts.Len() && n.surrounds(s)
 	for i, p := range s.Procs {
-		if n.tapes[i] != nil {
+		switch {
+		case n.tapes[i] != nil && same:
 			s.System.Procs[i] = &replayer{p, n.tapes[i], t, p.Role.Name == role}
+		case n.tapes[i] != nil:
+			s.System.Procs[i] = &replayer{Process: p, t: &tape{}}
 		}
 	}
 }

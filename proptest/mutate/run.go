@@ -52,6 +52,9 @@ type Options struct {
 	Workers int
 	// Progress, if set, is called after each mutant, by one goroutine at a time.
 	Progress func(done, all int)
+
+	// plain is for tests: every check is searched anew with every mutant.
+	plain bool
 }
 
 // Report is what was found about a specification.
@@ -346,8 +349,10 @@ func (b *bench) run(ctx context.Context, m *Mutant) {
 			return
 		}
 		rep := c.again()
-		if b.other(c, touches[c.name], true) != nil || !c.noted.surrounds(s) {
-			c.noted.replay(s, touches[c.name], m.Role)
+		if b.r.o.plain || b.other(c, touches[c.name], true) != nil || !c.noted.surrounds(s) {
+			if !b.r.o.plain {
+				c.noted.replay(s, touches[c.name], m.Role)
+			}
 			rep, err = b.search(ctx, c, s)
 			switch {
 			case err != nil:
