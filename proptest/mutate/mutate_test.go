@@ -198,8 +198,8 @@ func TestShortcuts(t *testing.T) {
 			for i, m := range quick.Mutants {
 				n := plain.Mutants[i]
 				if m.Result != n.Result || m.Check != n.Check || m.Claim != n.Claim {
-					t.Errorf("%s: %s: %s by %s %s, and in full %s by %s %s", m.Where, m.Words, m.Result, m.Check, m.Claim,
-						n.Result, n.Check, n.Claim)
+					t.Errorf("%s: %s: %s by %s %s, and in full %s by %s %s", m.Where, m.Words, m.Result,
+						m.Check, m.Claim, n.Result, n.Check, n.Claim)
 				}
 			}
 		})

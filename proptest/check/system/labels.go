@@ -62,8 +62,9 @@ func (p *Process) labelOfAll(ids []int) uint32 {
 	return l
 }
 
-// Meant is what a label of the process stands for: transitions of its role, or, where there are none, another place
-// behind those. It says the same in another system of the check whose role has other transitions; see [Process.Meaning].
+// Meant is what a label of the process stands for: transitions of its role, or, where there are none, another
+// place behind those. It says the same in another system of the check whose role has other transitions; see
+// [Process.Meaning].
 type Meant struct {
 	Taken []int
 	Other int
