@@ -183,7 +183,8 @@ func (b *brain) dueUndecided() *command {
 			b.guess(ownDied)
 		}
 		return c
-	case b.cfg.Matches > 0 && b.res.Matches()+1 >= b.cfg.Matches && b.position.over():
+	case b.cfg.Matches > 0 && b.res.Matches()+1 >= b.cfg.Matches && b.position.over() &&
+		b.since(m.choosing, b.cfg.Doubt): // a person has to press a key and to confirm first
 		b.fail(fmt.Sprintf("left without knowing whether match %d is over: nothing was said since its last battle",
 			b.res.Matches()+1), nil)
 		return b.quit()

@@ -63,6 +63,16 @@ func TestUndecided(t *testing.T) {
 					return refgame.Instead{Mute: m.Point == "over"}
 				}},
 			reason: "this side has guessed that our ship was lost in battle 1, wrongly by all appearances"},
+		"told late, when our last ship was lost by all appearances": {ours: []netplay.Ship{netplay.ShipShofixti},
+			matches: 1, ended: 1,
+			plan: refgame.Plan{Fleet: []byte{orz, orz}, Battles: []refgame.Battle{{OtherDies: true, After: 30}, {After: 1}},
+				At: func(m refgame.Moment) refgame.Instead {
+					if m.Point == "over" {
+						time.Sleep(20 * time.Second) // of the bubble
+					}
+					return refgame.Instead{}
+				}},
+			wants: []string{"state undecided -> inSetup", "left in good order"}},
 		"never told": {ours: []netplay.Ship{chmmr, chmmr}, matches: 1,
 			plan:   refgame.Plan{Fleet: []byte{orz}, Battles: over[:1]},
 			reason: "nothing has told whether match 1 is over"},
