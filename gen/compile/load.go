@@ -33,8 +33,10 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 		units: map[string]*resolve.Unit{}}
 	u := l.unit(filepath.ToSlash(path), diag.Span{}, nil)
 	var p *model.Protocol
+	then := "names, types, states and checks are looked at once this is mended"
 	if u != nil && !l.HasErrors() {
 		u.Files, u.Hash, u.Text = l.order, machines(u), l.all()
+		then = "warnings, and errors in checks with constants or domains of their own, come once this is mended"
 		var found diag.List
 		p, found = resolve.Protocol(u, resolve.Config{Check: o.Check, Consts: o.Consts, Parties: o.Parties,
 			Symbols: o.Symbols})
@@ -57,6 +59,9 @@ func Load(path string, o Options) (*model.Protocol, diag.List) {
 	for i, d := range list {
 		if src := l.sources[d.Span.File]; src != nil {
 			list[i].Line = src.Line(d.Span.Start.Line)
+			if d.Severity == diag.Error {
+				list[i].Then = then
+			}
 		}
 	}
 	if list.HasErrors() {

@@ -99,6 +99,8 @@ func TestRemedies(t *testing.T) {
 		{"import: {lot: lot/spec.yaml}", "import: lot/spec.yaml", "imports: a map is needed here",
 			"{name: lot/spec.yaml}"},
 		{"sometimes: a.over", "sometimes: a.total == 2.5", "`2.5` is not a whole number", ""},
+		{"BYE: , PING: ", "BYE: {id: 1}, PING: ", "`id` means nothing without a `wire` section at the top",
+			"`wire: {header: [length: u16, type: u16], max: 1200}`"},
 		{"commands: {add", "commands: {start: , add",
 			"every machine has the event `start`; a command needs another name", ""},
 	}

@@ -33,6 +33,9 @@ type Diagnostic struct {
 	// Hint is the remedy or a near name, as a sentence; may be empty.
 	Hint    string
 	Related []Related
+	// Then is what is looked at only once this is mended, as a sentence; may be empty. A list is rendered with those
+	// of its errors behind it, each once.
+	Then string
 	// Line is the text of the first line of Span, without its end; the renderer
 	// shows it as the excerpt.
 	Line string

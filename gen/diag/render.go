@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -40,6 +41,13 @@ func (l List) WriteText(w io.Writer, r Render) error {
 		}
 		for _, rel := range d.Related {
 			fmt.Fprintf(&b, "    %s\n", Visible(fmt.Sprintf("%s: %s", rel.Span, rel.Message)))
+		}
+	}
+	var said []string
+	for _, d := range l {
+		if d.Then != "" && !slices.Contains(said, d.Then) {
+			said = append(said, d.Then)
+			fmt.Fprintf(&b, "%s\n", Visible(d.Then))
 		}
 	}
 	_, err := io.WriteString(w, b.String())

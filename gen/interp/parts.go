@@ -226,11 +226,11 @@ func (e *encoder) open(it *model.WireEach, all []int64, prefix string) bool {
 		if it.Until != nil {
 			first := e.b[begin : begin+it.Until.Bits/8]
 			if v := int64(wire.Unsigned(first, it.Until.Little)); v == it.Until.Value {
-				return e.fail(field, begin, wire.Range, v, v)
+				return e.fail(field, begin, wire.EndMark, v, 0)
 			}
 		}
 		if wire.Named(e.b[begin:], names) >= 0 {
-			return e.fail(field, begin, wire.Range, int64(len(e.b)-begin), 0)
+			return e.fail(field, begin, wire.RowName, 0, 0)
 		}
 	}
 	e.last = last || it.ToEnd

@@ -397,10 +397,10 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 			}
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
-			return dst, wire.Error{Message: "REQUEST", Field: "headers", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+			return dst, wire.Error{Message: "REQUEST", Field: "headers", Offset: begin - start, Problem: wire.EndMark, Value: 3338}
 		}
 		if wire.Named(dst[begin:], headersNames[:]) >= 0 {
-			return dst, wire.Error{Message: "REQUEST", Field: "headers", Offset: begin - start, Problem: wire.Range, Value: int64(len(dst) - begin)}
+			return dst, wire.Error{Message: "REQUEST", Field: "headers", Offset: begin - start, Problem: wire.RowName}
 		}
 	}
 	dst = append(dst, 13, 10)
@@ -498,7 +498,7 @@ func encodeChunked(dst []byte, start int, e *Chunked, message string) ([]byte, e
 		}
 		dst = append(dst, "\r\n"...)
 		if wire.Unsigned(dst[begin:begin+3], false) == 3149066 {
-			return dst, wire.Error{Message: message, Field: "chunked.pieces", Offset: begin - start, Problem: wire.Range, Value: 3149066, Limit: 3149066}
+			return dst, wire.Error{Message: message, Field: "chunked.pieces", Offset: begin - start, Problem: wire.EndMark, Value: 3149066}
 		}
 	}
 	dst = append(dst, 48, 13, 10)
@@ -514,7 +514,7 @@ func encodeChunked(dst []byte, start int, e *Chunked, message string) ([]byte, e
 			}
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
-			return dst, wire.Error{Message: message, Field: "chunked.trailers", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+			return dst, wire.Error{Message: message, Field: "chunked.trailers", Offset: begin - start, Problem: wire.EndMark, Value: 3338}
 		}
 	}
 	dst = append(dst, 13, 10)
@@ -689,10 +689,10 @@ func encodeResponse(dst []byte, start int, m *ResponseMessage) ([]byte, error) {
 			}
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
-			return dst, wire.Error{Message: "RESPONSE", Field: "headers", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+			return dst, wire.Error{Message: "RESPONSE", Field: "headers", Offset: begin - start, Problem: wire.EndMark, Value: 3338}
 		}
 		if wire.Named(dst[begin:], headersNames[:]) >= 0 {
-			return dst, wire.Error{Message: "RESPONSE", Field: "headers", Offset: begin - start, Problem: wire.Range, Value: int64(len(dst) - begin)}
+			return dst, wire.Error{Message: "RESPONSE", Field: "headers", Offset: begin - start, Problem: wire.RowName}
 		}
 	}
 	dst = append(dst, 13, 10)

@@ -386,7 +386,7 @@ func encodeMessage(dst []byte, start int, m *MessageMessage2) ([]byte, error) {
 			}
 		}
 		if wire.Unsigned(dst[begin:begin+1], false) == 255 {
-			return dst, wire.Error{Message: "MESSAGE", Field: "options", Offset: begin - start, Problem: wire.Range, Value: 255, Limit: 255}
+			return dst, wire.Error{Message: "MESSAGE", Field: "options", Offset: begin - start, Problem: wire.EndMark, Value: 255}
 		}
 	}
 	dst = append(dst, 255)

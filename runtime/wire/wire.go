@@ -62,6 +62,10 @@ const (
 	Union
 	// NoDigits: there is no number in digits with its end, or it has zeros before it or too many digits.
 	NoDigits
+	// EndMark: an element of a list begins with what ends the list, the number Value.
+	EndMark
+	// RowName: an element of a list begins with the name of another row.
+	RowName
 )
 
 // Error describes the error in words.
@@ -101,6 +105,10 @@ func (e Error) Error() string {
 	case BadSum:
 		return s + "the checksum is 0x" + strconv.FormatUint(uint64(e.Value), 16) + ", not 0x" +
 			strconv.FormatUint(uint64(e.Limit), 16)
+	case EndMark:
+		return s + "an element begins with " + v + ", which ends the list, so it cannot be told from the end"
+	case RowName:
+		return s + "an element begins with the name of another row, so it cannot be told from that"
 	case NoDigits:
 		return s + "no number in digits, with its end behind it, stands there"
 	case Byte:

@@ -332,12 +332,11 @@ func (e *layout) putEach(it *model.WireEach, place gotree.Expr, field, prefix st
 		if it.Until != nil {
 			v := gotree.X("wire.Unsigned(dst[begin:begin+$1], $2)", it.Until.Bits/8, it.Until.Little)
 			e.t.P("if $1 == $2 {\nreturn dst, $3\n}", v, it.Until.Value,
-				e.err(field, gotree.X("begin - start"), "Range", gotree.Int(it.Until.Value),
-					gotree.Int(it.Until.Value)))
+				e.err(field, gotree.X("begin - start"), "EndMark", gotree.Int(it.Until.Value), nil))
 		}
 		if len(it.Named) > 0 {
 			e.t.P("if wire.Named(dst[begin:], $1[:]) >= 0 {\nreturn dst, $2\n}", e.g.rowTable(it, prefix),
-				e.err(field, gotree.X("begin - start"), "Range", gotree.X("int64(len(dst) - begin)"), nil))
+				e.err(field, gotree.X("begin - start"), "RowName", nil, nil))
 		}
 	})
 	if it.ToEnd || it.Until != nil {

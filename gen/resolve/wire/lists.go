@@ -265,6 +265,9 @@ func (w *writer) present(name string, e ast.Entry, base model.WireBase) model.Wi
 			w.r.UnknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
 		}
 		return nil
+	case f.Unwrapped:
+		w.decided("present", name, e)
+		return nil
 	case !types.IsMap(f.Type):
 		w.r.Errorf("FSM076", e.Key.Span(), "`present` is for optional fields and arrays of optional values; %s is %s",
 			diag.Quote(name), types.Describe(f.Type))

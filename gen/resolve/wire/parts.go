@@ -82,6 +82,9 @@ func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index i
 	case f == nil:
 		w.r.UnknownAt("FSM076", e.Key.Span(), name, "field", w.known(name))
 		return nil
+	case f.Unwrapped:
+		w.decided("if", name, e)
+		return nil
 	case f.Type.Kind != model.KindOptional:
 		w.r.Errorf("FSM076", e.Key.Span(), "`if` is for optional fields; %s is %s", diag.Quote(name),
 			types.Describe(f.Type)).With("write its type with a question mark, or leave the `if` out")
@@ -120,6 +123,12 @@ func (w *writer) optional(name string, e ast.Entry, base model.WireBase, index i
 	return it
 }
 
+// decided reports a word that says of an optional field whether it is there, where what is around it says so.
+func (w *writer) decided(word, name string, e ast.Entry) {
+	w.r.Errorf("FSM076", e.Key.Span(), "`%s %s` says whether it is there, and the `case` or `if` around it says so "+
+		"already", word, name).With("place it here without that, or behind the `case`, as a part of its own")
+}
+
 // part resolves the items of an optional part: a list, or the form of the field itself.
 func (w *writer) part(name string, e ast.Entry) []model.WireItem {
 	if e.Value.Kind == ast.List {
@@ -140,7 +149,8 @@ func (w *writer) flag(name string, f *model.Field, e ast.Entry, base model.WireB
 	case !ok:
 		return nil
 	case w.flagged[name] || w.placed[name] > 0:
-		w.r.Errorf("FSM074", e.Key.Span(), "`present %s` comes once, before `if %s`", name, name)
+		w.r.Errorf("FSM074", e.Key.Span(), "`present %s` comes once, before `if %s`", name, name).
+			With("what a `case` places is there if the tag says so, and needs no `present`")
 		return nil
 	case w.fields[name] == nil:
 		w.r.Errorf("FSM076", e.Key.Span(), "`present` names a field of the message or record itself")
@@ -245,6 +255,12 @@ func (w *writer) choice(name string, e ast.Entry, base model.WireBase, index int
 		}
 	}
 	for _, f := range it.Fields {
+		if w.flagged[f.Name] {
+			w.r.Errorf("FSM074", e.Key.Span(), "the tag %s says whether %s is there, and so does a `present` before it",
+				diag.Quote(name), diag.Quote(f.Name)).
+				With("leave `present " + f.Name + "` out: a frame in which the two differ means nothing")
+			return nil
+		}
 		if !w.place(f.Name, e, index) {
 			return nil
 		}

@@ -74,7 +74,8 @@ func (r *resolver) unwritten() {
 		for _, k := range []string{"wire", "id", "phase", "next"} {
 			if e := decl.Entry(k); e != nil {
 				r.Errorf("FSM070", e.Key.Span(),
-					"%s means nothing without a `wire` section at the top", diag.Quote(k))
+					"%s means nothing without a `wire` section at the top", diag.Quote(k)).
+					With("add one, such as `wire: {header: [length: u16, type: u16], max: 1200}`")
 			}
 		}
 	}

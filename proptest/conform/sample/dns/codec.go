@@ -243,7 +243,7 @@ func encodeQuestion(dst []byte, start int, e *Question, message string) ([]byte,
 			dst = append(dst, text...)
 		}
 		if wire.Unsigned(dst[begin:begin+1], false) == 0 {
-			return dst, wire.Error{Message: message, Field: "questions.name", Offset: begin - start, Problem: wire.Range}
+			return dst, wire.Error{Message: message, Field: "questions.name", Offset: begin - start, Problem: wire.EndMark}
 		}
 	}
 	dst = append(dst, 0)

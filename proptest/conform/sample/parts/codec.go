@@ -897,13 +897,13 @@ func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, error) {
 				dst = append(dst, text...)
 			}
 			if wire.Unsigned(dst[begin:begin+1], false) == 0 {
-				return dst, wire.Error{Message: "QUERY", Field: "questions.name", Offset: begin - start, Problem: wire.Range}
+				return dst, wire.Error{Message: "QUERY", Field: "questions.name", Offset: begin - start, Problem: wire.EndMark}
 			}
 		}
 		dst = append(dst, 0)
 		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Kind))
 		if wire.Unsigned(dst[begin:begin+2], false) == 65535 {
-			return dst, wire.Error{Message: "QUERY", Field: "questions", Offset: begin - start, Problem: wire.Range, Value: 65535, Limit: 65535}
+			return dst, wire.Error{Message: "QUERY", Field: "questions", Offset: begin - start, Problem: wire.EndMark, Value: 65535}
 		}
 	}
 	dst = append(dst, 255, 255)
@@ -914,7 +914,7 @@ func encodeQuery(dst []byte, start int, m *QueryMessage) ([]byte, error) {
 		begin := len(dst)
 		dst = binary.BigEndian.AppendUint16(dst, uint16(m.Ids.Items[i]))
 		if wire.Unsigned(dst[begin:begin+2], true) == 0 {
-			return dst, wire.Error{Message: "QUERY", Field: "ids", Offset: begin - start, Problem: wire.Range}
+			return dst, wire.Error{Message: "QUERY", Field: "ids", Offset: begin - start, Problem: wire.EndMark}
 		}
 	}
 	dst = append(dst, 0, 0)

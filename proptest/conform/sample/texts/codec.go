@@ -284,7 +284,7 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 			}
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
-			return dst, wire.Error{Message: "REQUEST", Field: "headers", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+			return dst, wire.Error{Message: "REQUEST", Field: "headers", Offset: begin - start, Problem: wire.EndMark, Value: 3338}
 		}
 	}
 	dst = append(dst, 13, 10)
@@ -604,7 +604,7 @@ func encodeChunks(dst []byte, start int, m *ChunksMessage) ([]byte, error) {
 			dst = append(dst, text...)
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 12347 {
-			return dst, wire.Error{Message: "CHUNKS", Field: "chunks", Offset: begin - start, Problem: wire.Range, Value: 12347, Limit: 12347}
+			return dst, wire.Error{Message: "CHUNKS", Field: "chunks", Offset: begin - start, Problem: wire.EndMark, Value: 12347}
 		}
 	}
 	dst = append(dst, 48, 59)
@@ -947,10 +947,10 @@ func encodeLines(dst []byte, start int, m *LinesMessage) ([]byte, error) {
 			}
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
-			return dst, wire.Error{Message: "LINES", Field: "lines", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+			return dst, wire.Error{Message: "LINES", Field: "lines", Offset: begin - start, Problem: wire.EndMark, Value: 3338}
 		}
 		if wire.Named(dst[begin:], linesNames[:]) >= 0 {
-			return dst, wire.Error{Message: "LINES", Field: "lines", Offset: begin - start, Problem: wire.Range, Value: int64(len(dst) - begin)}
+			return dst, wire.Error{Message: "LINES", Field: "lines", Offset: begin - start, Problem: wire.RowName}
 		}
 	}
 	dst = append(dst, 13, 10)
@@ -1048,7 +1048,7 @@ func encodeMore(dst []byte, start int, e *More, message string) ([]byte, error) 
 		}
 		dst = append(dst, "\n"...)
 		if wire.Unsigned(dst[begin:begin+1], false) == 48 {
-			return dst, wire.Error{Message: message, Field: "more.parts", Offset: begin - start, Problem: wire.Range, Value: 48, Limit: 48}
+			return dst, wire.Error{Message: message, Field: "more.parts", Offset: begin - start, Problem: wire.EndMark, Value: 48}
 		}
 	}
 	dst = append(dst, 48)
@@ -1064,7 +1064,7 @@ func encodeMore(dst []byte, start int, e *More, message string) ([]byte, error) 
 			}
 		}
 		if wire.Unsigned(dst[begin:begin+2], false) == 3338 {
-			return dst, wire.Error{Message: message, Field: "more.lines", Offset: begin - start, Problem: wire.Range, Value: 3338, Limit: 3338}
+			return dst, wire.Error{Message: message, Field: "more.lines", Offset: begin - start, Problem: wire.EndMark, Value: 3338}
 		}
 	}
 	dst = append(dst, 13, 10)
