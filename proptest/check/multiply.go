@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
@@ -27,20 +28,19 @@ const (
 func (s *System) Warnings() []string {
 	var out []string
 	for _, ev := range s.given() {
-		n := int64(1) // at most MaxArguments: the system has been built
+		n, counts := int64(1), map[*model.Field]int64{} // at most MaxArguments: the system has been built
 		for _, f := range ev.Fields {
-			n *= f.Type.Count()
+			counts[f] = s.narrowed(ev, f)
+			n *= counts[f]
 		}
 		if n <= manyArguments {
 			continue
 		}
-		f := slices.MaxFunc(ev.Fields, func(a, b *model.Field) int {
-			return cmp.Compare(a.Type.Count(), b.Type.Count())
-		})
+		f := slices.MaxFunc(ev.Fields, func(a, b *model.Field) int { return cmp.Compare(counts[a], counts[b]) })
 		text := fmt.Sprintf("%s: check %s gives %s with %s different arguments in every configuration",
 			ev.Span.Place(), s.Check.Name, ev.Name, diag.Thousands(n))
 		if len(ev.Fields) > 1 {
-			text += fmt.Sprintf(", %s for %s alone", diag.Thousands(f.Type.Count()), f.Name)
+			text += fmt.Sprintf(", %s for %s alone", diag.Thousands(counts[f]), f.Name)
 		}
 		out = append(out, text+", so the search may not end; "+interp.Narrow(f))
 	}
@@ -73,13 +73,69 @@ func (s *System) unnarrowed(base *model.Protocol) []string {
 			for _, t := range own {
 				whole = whole || t.Name == f.Type.Name && t.Count() == n
 			}
-			if n > manyListed && whole {
-				out = append(out, fmt.Sprintf("%s of %s takes each of its %s values", f.Name, ev.Name,
-					diag.Thousands(n)))
+			if n <= manyListed || !whole {
+				continue
 			}
+			text := "takes each of its %s values"
+			if left := s.narrowed(ev, f); left < n {
+				text = "takes " + diag.Thousands(left) + " of its %s values"
+			}
+			out = append(out, fmt.Sprintf("%s of %s "+text, f.Name, ev.Name, diag.Thousands(n)))
 		}
 	}
 	return out
+}
+
+// narrowed counts the values of a field of a command that the environment lets it have: those for which no part of
+// the command's rule that is about this field alone is false.
+func (s *System) narrowed(ev *model.Event, f *model.Field) int64 {
+	n := f.Type.Count()
+	if f.Type.Slots() != 1 || n > manyTried {
+		return n
+	}
+	var rule *model.EnvRule
+	for _, r := range s.Check.Rules {
+		if r.Command == ev {
+			rule = r
+		}
+	}
+	if rule == nil || rule.When == nil || len(rule.Params) != len(ev.Fields) {
+		return n
+	}
+	l := rule.Params[slices.Index(ev.Fields, f)]
+	var about []core.Expr
+	for _, e := range core.Conjuncts(core.Of(rule.When)) {
+		if aboutOnly(e, l) {
+			about = append(about, e)
+		}
+	}
+	left, locals := int64(0), make([]int64, max(rule.Locals, interp.FieldSlots(ev.Fields)))
+	x := interp.Eval{Strings: s.Texts}
+	for v := range n {
+		locals[l.Offset] = f.Type.Lowest() + v
+		if !slices.ContainsFunc(about, func(e core.Expr) bool {
+			ok, err := x.Bool(e, nil, locals)
+			return !ok && err == nil
+		}) {
+			left++
+		}
+	}
+	return left
+}
+
+// manyTried is up to how many values of a field are tried to see which of them a rule allows.
+const manyTried = 1 << 17
+
+// aboutOnly reports whether a condition depends on nothing but a local.
+func aboutOnly(e core.Expr, l *model.Local) bool {
+	only := len(core.Free(e)) > 0 && !slices.ContainsFunc(core.Free(e), func(x *model.Local) bool { return x != l })
+	core.Walk(e, func(e core.Expr) {
+		switch e.(type) {
+		case *core.Read, *core.Observe:
+			only = false
+		}
+	})
+	return only
 }
 
 // met is how many values something took in a search.

@@ -70,3 +70,49 @@ func TestMultiplies(t *testing.T) {
 		}
 	}
 }
+
+// TestNarrowed: values of a command that the environment never gives are not counted, neither before the search nor
+// among the assumptions; what a rule says of several fields or of variables does not count.
+func TestNarrowed(t *testing.T) {
+	for rule, want := range map[string]string{
+		"{}":                               "n of go takes each of its 1,201 values",
+		"{when: n < 3}":                    "n of go takes 3 of its 1,201 values",
+		"{when: n < 3 && m == 1}":          "n of go takes 3 of its 1,201 values",
+		"{when: n < 3 || m == 1}":          "n of go takes each of its 1,201 values",
+		"{when: n == k, times: 1}":         "n of go takes each of its 1,201 values",
+		"{when: n != 7 && k < 9 && n > 4}": "n of go takes 1,195 of its 1,201 values",
+	} {
+		file := filepath.Join(t.TempDir(), "narrow.yaml")
+		text := strings.Replace(narrow, "RULE", rule, 1)
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		var before []string
+		r, list, err := check.Suite(t.Context(), file, check.Config{
+			Explore: explore.Options{MaxConfigurations: 50}, Warn: func(s string) { before = append(before, s) }})
+		if err != nil || list.HasErrors() {
+			t.Fatal(err, list)
+		}
+		c := r.Checks[0]
+		if !slices.Contains(c.Assumptions, want) {
+			t.Errorf("%s: %q", rule, c.Assumptions)
+		}
+		if few := strings.HasPrefix(want, "n of go takes 3 "); few != (len(before) == 0) {
+			t.Errorf("%s: before the search: %q", rule, before)
+		}
+	}
+}
+
+const narrow = `protocol: narrow
+messages: {A: {fields: {n: 0..1200}}}
+roles:
+  r:
+    commands: {go: {fields: {n: 0..1200, m: 0..1}}}
+    vars: {k: 0..9}
+    initial: s
+    states:
+      s: {go: {send: "A{n: n}", goto: t}, A: {goto: t}}
+      t: {final: true, A: ignore}
+checks:
+  c: {instances: {a: r, b: r}, environment: {go: RULE}, claims: {x: {sometimes: a.t}}}
+`
