@@ -13,8 +13,8 @@ func TestThen(t *testing.T) {
 	for old, want := range map[string]string{
 		"idle: {bid: {report: sold, goto: over}": "",
 		"idle: {bid: {rport: sold, goto: over}":  "names, types, states and checks are looked at once this is mended\n",
-		"idle: {bid: {report: sould, goto: ovr}": "warnings, and errors in checks with constants or domains of their own, " +
-			"come once this is mended\n",
+		"idle: {bid: {report: sould, goto: ovr}": "warnings, and errors in checks with constants or domains of " +
+			"their own, come once this is mended\n",
 	} {
 		text := strings.Replace(remedyLot, "idle: {bid: {report: sold, goto: over}", old, 1)
 		_, list := Load("spec.yaml", Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}}})

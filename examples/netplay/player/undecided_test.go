@@ -65,7 +65,8 @@ func TestUndecided(t *testing.T) {
 			reason: "this side has guessed that our ship was lost in battle 1, wrongly by all appearances"},
 		"told late, when our last ship was lost by all appearances": {ours: []netplay.Ship{netplay.ShipShofixti},
 			matches: 1, ended: 1,
-			plan: refgame.Plan{Fleet: []byte{orz, orz}, Battles: []refgame.Battle{{OtherDies: true, After: 30}, {After: 1}},
+			plan: refgame.Plan{Fleet: []byte{orz, orz},
+				Battles: []refgame.Battle{{OtherDies: true, After: 30}, {After: 1}},
 				At: func(m refgame.Moment) refgame.Instead {
 					if m.Point == "over" {
 						time.Sleep(20 * time.Second) // of the bubble

@@ -76,7 +76,8 @@ func (w *writer) complete(fields []*model.Field, at diag.Span) {
 		d := w.r.Errorf("FSM072", at, "the wire of %s does not place the field %s", w.where, diag.Quote(name)).
 			See(f.Span, "declared here")
 		if w.flagged[name] {
-			d.With("`present " + name + "` says only whether it is there; place it behind that, as in `if " + name + ": …`")
+			d.With("`present " + name + "` says only whether it is there; place it behind that, as in `if " +
+				name + ": …`")
 		}
 	})
 }

@@ -158,7 +158,8 @@ func (w *writer) none(item *model.WireInt, t *model.Type, e ast.Entry) bool {
 			hint = "there is `present " + name + "`; write `if " + name + ": " + width + "`"
 		} else if name != "" && !w.nested {
 			width := cmp.Or(pass.TextOf(e.Value, "as"), e.Value.Text)
-			hint += ", or say before it whether it is there: `present " + name + ": u8` and `if " + name + ": " + width + "`"
+			hint += ", or say before it whether it is there: `present " + name + ": u8` and `if " + name + ": " +
+				width + "`"
 		} else if name == "" && e.Key.Text != "item" {
 			what = w.where // `each m: u16`, where nothing names the element
 		}
