@@ -13,14 +13,18 @@ type ClientState uint8
 
 // The states of Client.
 const (
-	ClientStateAway    ClientState = iota // not joined
-	ClientStateJoined                     // in the lobby
-	ClientStateLoading                    // the simulation is being loaded
-	ClientStateGame                       // the game runs; before the first frame it waits for the others
-	ClientStateGone                       // out of the game
+	ClientStateAway     ClientState = iota // not joined
+	ClientStateJoined                      // in the lobby
+	ClientStateLoading                     // the simulation is being loaded
+	ClientStateGame                        // plays from the beginning; before the first frame it waits for the others
+	ClientStateWaiting                     // for a snapshot
+	ClientStateWatching                    // executes what the server has executed
+	ClientStateSitting                     // still executes frames before the first one in which it has something to say
+	ClientStateSeated                      // plays, and executes what the server has executed
+	ClientStateGone                        // out of the game
 )
 
-var clientStateNames = [...]string{"away", "joined", "loading", "game", "gone"}
+var clientStateNames = [...]string{"away", "joined", "loading", "game", "waiting", "watching", "sitting", "seated", "gone"}
 
 // String returns the name as the specification has it.
 func (v ClientState) String() string { return fsm.Name(clientStateNames[:], int(v)) }
@@ -28,20 +32,23 @@ func (v ClientState) String() string { return fsm.Name(clientStateNames[:], int(
 // Client is the machine client. It is comparable: equal values have equal futures.
 type Client struct {
 	State   ClientState
-	Me      Slot // own slot
-	Playing Slots
-	Queues  [8]Entries // commands of frames to come
-	Lengths DoneList   // lengths of frames to come
-	Now     Frame      // the next frame
-	Length  Length     // length of a game frame
-	Wrong   bool       // commands came to be executed in another frame than sent for
+	Wish    Optional[Slot]      // the slot that it wants; none to watch
+	Me      Optional[Slot]      // own slot; none for who watches
+	Playing Slots               // whose commands the next frame needs
+	Have    [8]uint8            // for how many frames from the next one there are commands
+	Done    uint16              // and the server's word
+	Now     Frame               // the next frame
+	Ahead   Optional[GameFrame] // of the first command frame without an announcement
+	Begins  Frame               // the first frame in which who has sat down sends commands
+	Wanted  Optional[Frame]     // before this frame a snapshot is to be made
+	Taken   bool                // part of it has been sent
 }
 
 // NewClient makes a Client in its initial state. The error says which parameter is wrong.
-func NewClient(me Slot) (Client, error) {
-	m := Client{Me: me}
-	if me > 7 {
-		return m, errors.New("client: parameter me is no Slot")
+func NewClient(wish Optional[Slot]) (Client, error) {
+	m := Client{Wish: wish}
+	if wish.Present && wish.Value > 7 {
+		return m, errors.New("client: parameter wish is no Slot?")
 	}
 	return m, nil
 }
@@ -55,128 +62,659 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateAway:
-		if ev.Kind == ClientCommandJoin {
-			// specs/lockstep/spec.yaml:194
-			fx.sendTo(MessageJoin, ServerConst).Join = JoinMessage{Slot: m.Me}
-			m.State = ClientStateJoined
-			return took(0)
-		}
+		return m.stepAway(ev, fx)
 	case ClientStateJoined:
-		switch ev.Kind {
-		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:197
+		return m.stepJoined(ev, fx)
+	case ClientStateLoading:
+		return m.stepLoading(ev, fx)
+	case ClientStateGame:
+		return m.stepGame(ev, fx)
+	case ClientStateWaiting:
+		return m.stepWaiting(ev, fx)
+	case ClientStateWatching:
+		return m.stepWatching(ev, fx)
+	case ClientStateSitting:
+		return m.stepSitting(ev, fx)
+	case ClientStateSeated:
+		return m.stepSeated(ev, fx)
+	case ClientStateGone:
+		return m.stepGone(ev, fx)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepAway is Step in the state away.
+func (m *Client) stepAway(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	if ev.Kind != ClientCommandJoin {
+		return m.unmentioned(ev, fx)
+	}
+	// specs/lockstep/spec.yaml:411
+	m.Me = m.Wish
+	fx.sendTo(MessageJoin, ServerConst).Join = JoinMessage{Slot: m.Wish, Key: ev.Join.Key, Name: ev.Join.Name}
+	m.State = ClientStateJoined
+	return took(0)
+}
+
+// stepJoined is Step in the state joined.
+func (m *Client) stepJoined(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientReceiveServerStart:
+		// specs/lockstep/spec.yaml:415
+		if m.Me.Present {
 			m.Playing = ev.Message.ServerStart.Players
-			fx.report(ClientReportStarted)
+			fx.report(ClientReportStarted).Started = ClientStartedReport{Seed: ev.Message.ServerStart.Seed, Due: ev.Message.ServerStart.Due, Players: ev.Message.ServerStart.Players}
 			m.State = ClientStateLoading
 			return took(1)
-		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:198 the game has begun without us
-			m.State = ClientStateGone
-			return took(2)
-		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:223
-			m.commandLeave(fx)
-			return took(3)
-		case ClientEventLost:
-			// specs/lockstep/spec.yaml:224
-			m.linkLost(fx)
-			return took(4)
 		}
-	case ClientStateLoading:
-		switch ev.Kind {
-		case ClientCommandLoaded:
-			// specs/lockstep/spec.yaml:201
-			fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: 9, Commands: 0, Sum: ev.Loaded.Sum}}
-			m.State = ClientStateGame
-			return took(5)
-		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:217
-			if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
-				return refused(6)
+		// specs/lockstep/spec.yaml:416
+		fx.report(ClientReportStarted).Started = ClientStartedReport{Seed: ev.Message.ServerStart.Seed, Due: ev.Message.ServerStart.Due, Players: ev.Message.ServerStart.Players}
+		m.State = ClientStateWatching
+		return took(2)
+	case ClientReceiveJoined:
+		// specs/lockstep/spec.yaml:417
+		m.Me = Optional[Slot]{}
+		m.Now = ev.Message.Joined.Frame
+		fx.report(ClientReportJoining).Joining = ClientJoiningReport{Frame: ev.Message.Joined.Frame, Players: ev.Message.Joined.Players, Seed: ev.Message.Joined.Seed}
+		m.State = ClientStateWaiting
+		return took(3)
+	case ClientReceiveRefused:
+		// specs/lockstep/spec.yaml:418
+		fx.report(ClientReportRefused).Refused = ClientRefusedReport{Why: ev.Message.Refused.Why}
+		m.State = ClientStateAway
+		return took(4)
+	case ClientCommandLeave:
+		// specs/lockstep/spec.yaml:500
+		m.commandLeave(fx)
+		return took(5)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:501
+		m.linkLost(fx)
+		return took(6)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepLoading is Step in the state loading.
+func (m *Client) stepLoading(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientCommandLoaded:
+		// specs/lockstep/spec.yaml:421
+		if !m.Me.Present {
+			return refused(7)
+		}
+		fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me.Value, Frame: m.Now, Sum: ev.Loaded.Sum, Commands: Commands{}}
+		m.State = ClientStateGame
+		return took(7)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:458
+		if int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.Gamecommands.Slot]))%Frames {
+			if !m.receiveGamecommands(ev, fx) {
+				return refused(8)
 			}
-			return took(6)
-		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:218
-			if !m.Lengths.add(ev.Message.NwfDone.Done) {
-				return refused(7)
-			}
-			return took(7)
-		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:219
-			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 			return took(8)
-		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:220
-			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
-			return took(9)
-		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:223
-			m.commandLeave(fx)
-			return took(10)
-		case ClientEventLost:
-			// specs/lockstep/spec.yaml:224
-			m.linkLost(fx)
-			return took(11)
 		}
-	case ClientStateGame:
-		switch ev.Kind {
-		case ClientCommandFrame:
-			return m.stepGameFrame(ev, fx)
-		case ClientCommandSpeed:
-			// specs/lockstep/spec.yaml:210
-			if ev.Speed.Want != m.Length {
-				fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
-				return took(13)
+		// specs/lockstep/spec.yaml:459
+		// refused: no frame of a player is left out
+		return refused(9)
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:461
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && m.Done < 6 && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(10)
 			}
-			return refused(fsm.NoTransition)
-		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:217
-			if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
-				return refused(14)
+			return took(10)
+		}
+		// specs/lockstep/spec.yaml:462
+		// refused: the announcements are a chain
+		return refused(11)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:464
+		if m.Playing&(1<<ev.Message.PlayerKicked.Slot) != 0 && int64(ev.Message.PlayerKicked.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.PlayerKicked.Slot]))%Frames {
+			m.receivePlayerKicked(ev, fx)
+			return took(12)
+		}
+		// specs/lockstep/spec.yaml:465
+		// refused: who leaves has played until then
+		return refused(13)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:467
+		if m.Playing&(1<<ev.Message.PlayerNew.Slot) == 0 && m.Have[ev.Message.PlayerNew.Slot] == 0 && (int64(ev.Message.PlayerNew.Frame)+Frames-int64(m.Now))%Frames <= 6 {
+			old := *m
+			if !m.receivePlayerNew(ev, fx) {
+				return m.undo(&old, fx, 14)
 			}
 			return took(14)
-		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:218
-			if !m.Lengths.add(ev.Message.NwfDone.Done) {
-				return refused(15)
-			}
-			return took(15)
-		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:219
-			fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
-			return took(16)
-		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:220
-			fx.report(ClientReportKicked).Kicked = ClientKickedReport{Slot: ev.Message.PlayerKicked.Slot}
-			return took(17)
-		case ClientCommandLeave:
-			// specs/lockstep/spec.yaml:223
-			m.commandLeave(fx)
-			return took(18)
-		case ClientEventLost:
-			// specs/lockstep/spec.yaml:224
-			m.linkLost(fx)
-			return took(19)
 		}
-	case ClientStateGone:
-		switch ev.Kind {
-		case ClientReceiveServerStart:
-			// specs/lockstep/spec.yaml:213
-			return ignored(20)
-		case ClientReceiveGamecommands:
-			// specs/lockstep/spec.yaml:213
-			return ignored(21)
-		case ClientReceiveNwfDone:
-			// specs/lockstep/spec.yaml:213
-			return ignored(22)
-		case ClientReceiveServerAsync:
-			// specs/lockstep/spec.yaml:213
-			return ignored(23)
-		case ClientReceivePlayerKicked:
-			// specs/lockstep/spec.yaml:213
-			return ignored(24)
-		}
+		// specs/lockstep/spec.yaml:469
+		// refused: nobody joins whose commands we still have
+		return refused(15)
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:496
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+		return took(16)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:497
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		return took(17)
+	case ClientCommandLeave:
+		// specs/lockstep/spec.yaml:500
+		m.commandLeave(fx)
+		return took(18)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:501
+		m.linkLost(fx)
+		return took(19)
 	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepGame is Step in the state game.
+func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientCommandFrame:
+		// specs/lockstep/spec.yaml:425
+		if m.Done > 0 && m.allPlaying() && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) {
+			old := *m
+			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) {
+				return m.undo(&old, fx, 20)
+			}
+			var list SlotList
+			for s2 := range Slot(8) {
+				if m.Have[s2] > 0 {
+					list.Items[list.Len] = s2
+					list.Len++
+				}
+			}
+			for _, s := range list.Items[:list.Len] {
+				if m.Have[s] == 0 {
+					return m.undo(&old, fx, 20)
+				}
+				m.Have[s]--
+			}
+			if !m.step(fx) {
+				return m.undo(&old, fx, 20)
+			}
+			return took(20)
+		}
+		return refused(fsm.NoTransition)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:458
+		if int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.Gamecommands.Slot]))%Frames {
+			if !m.receiveGamecommands(ev, fx) {
+				return refused(21)
+			}
+			return took(21)
+		}
+		// specs/lockstep/spec.yaml:459
+		// refused: no frame of a player is left out
+		return refused(22)
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:461
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && m.Done < 6 && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(23)
+			}
+			return took(23)
+		}
+		// specs/lockstep/spec.yaml:462
+		// refused: the announcements are a chain
+		return refused(24)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:464
+		if m.Playing&(1<<ev.Message.PlayerKicked.Slot) != 0 && int64(ev.Message.PlayerKicked.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.PlayerKicked.Slot]))%Frames {
+			m.receivePlayerKicked(ev, fx)
+			return took(25)
+		}
+		// specs/lockstep/spec.yaml:465
+		// refused: who leaves has played until then
+		return refused(26)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:467
+		if m.Playing&(1<<ev.Message.PlayerNew.Slot) == 0 && m.Have[ev.Message.PlayerNew.Slot] == 0 && (int64(ev.Message.PlayerNew.Frame)+Frames-int64(m.Now))%Frames <= 6 {
+			old := *m
+			if !m.receivePlayerNew(ev, fx) {
+				return m.undo(&old, fx, 27)
+			}
+			return took(27)
+		}
+		// specs/lockstep/spec.yaml:469
+		// refused: nobody joins whose commands we still have
+		return refused(28)
+	case ClientReceiveSnapshotRequest:
+		// specs/lockstep/spec.yaml:483
+		if !m.Wanted.Present {
+			m.receiveSnapshotRequest(ev, fx)
+			return took(29)
+		}
+		// specs/lockstep/spec.yaml:484
+		// refused: one after another
+		return refused(30)
+	case ClientCommandSnapshot:
+		// specs/lockstep/spec.yaml:486
+		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
+			if !m.commandSnapshot(ev, fx) {
+				return refused(31)
+			}
+			return took(31)
+		}
+		return refused(fsm.NoTransition)
+	case ClientCommandSpeed:
+		// specs/lockstep/spec.yaml:492
+		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
+		return took(32)
+	case ClientCommandPause:
+		// specs/lockstep/spec.yaml:493
+		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
+		return took(33)
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:496
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+		return took(34)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:497
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		return took(35)
+	case ClientCommandLeave:
+		// specs/lockstep/spec.yaml:500
+		m.commandLeave(fx)
+		return took(36)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:501
+		m.linkLost(fx)
+		return took(37)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepWaiting is Step in the state waiting.
+func (m *Client) stepWaiting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientReceiveJoined:
+		// specs/lockstep/spec.yaml:432 another player makes it
+		m.Now = ev.Message.Joined.Frame
+		m.Done = 0
+		m.Ahead = Optional[GameFrame]{}
+		fx.report(ClientReportJoining).Joining = ClientJoiningReport{Frame: ev.Message.Joined.Frame, Players: ev.Message.Joined.Players, Seed: ev.Message.Joined.Seed}
+		return took(38)
+	case ClientReceiveSnapshot:
+		// specs/lockstep/spec.yaml:434
+		if ev.Message.Snapshot.Frame != m.Now {
+			// refused: this is another one
+			return refused(39)
+		}
+		// specs/lockstep/spec.yaml:435
+		if ev.Message.Snapshot.Last {
+			fx.report(ClientReportSnapshot).Snapshot = ClientSnapshotReport{Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
+			m.State = ClientStateWatching
+			return took(40)
+		}
+		// specs/lockstep/spec.yaml:436
+		fx.report(ClientReportSnapshot).Snapshot = ClientSnapshotReport{Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
+		return took(41)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:472
+		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
+		return took(42)
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:474 too far behind, as somebody who does not execute frames is
+		if m.Done == Behind {
+			m.receiveNwfDone(fx)
+			return took(43)
+		}
+		// specs/lockstep/spec.yaml:475
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(44)
+			}
+			return took(44)
+		}
+		// specs/lockstep/spec.yaml:476 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(45)
+		}
+		// specs/lockstep/spec.yaml:477
+		// refused: the announcements are a chain
+		return refused(46)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:478
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
+		return took(47)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:479
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		return took(48)
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:496
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+		return took(49)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:497
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		return took(50)
+	case ClientCommandLeave:
+		// specs/lockstep/spec.yaml:500
+		m.commandLeave(fx)
+		return took(51)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:501
+		m.linkLost(fx)
+		return took(52)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepWatching is Step in the state watching.
+func (m *Client) stepWatching(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientCommandFrame:
+		// specs/lockstep/spec.yaml:439
+		if m.Done > M {
+			old := *m
+			if !m.step(fx) {
+				return m.undo(&old, fx, 53)
+			}
+			return took(53)
+		}
+		return refused(fsm.NoTransition)
+	case ClientCommandSit:
+		// specs/lockstep/spec.yaml:440
+		if !m.Me.Present {
+			m.Me = Optional[Slot]{Present: true, Value: ev.Sit.Slot}
+			fx.sendTo(MessageSit, ServerConst).Sit = SitMessage{Slot: ev.Sit.Slot, Key: ev.Sit.Key, Name: ev.Sit.Name}
+			return took(54)
+		}
+		return refused(fsm.NoTransition)
+	case ClientReceiveSeated:
+		// specs/lockstep/spec.yaml:441
+		m.Begins = Frame((int64(ev.Message.Seated.Frame) + Frames - M) % Frames)
+		fx.report(ClientReportSeated).Seated = ClientSeatedReport{Slot: ev.Message.Seated.Slot, Frame: ev.Message.Seated.Frame}
+		m.State = ClientStateSitting
+		return took(55)
+	case ClientReceiveRefused:
+		// specs/lockstep/spec.yaml:442
+		m.Me = Optional[Slot]{}
+		fx.report(ClientReportRefused).Refused = ClientRefusedReport{Why: ev.Message.Refused.Why}
+		return took(56)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:472
+		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
+		return took(57)
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:474 too far behind, as somebody who does not execute frames is
+		if m.Done == Behind {
+			m.receiveNwfDone(fx)
+			return took(58)
+		}
+		// specs/lockstep/spec.yaml:475
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(59)
+			}
+			return took(59)
+		}
+		// specs/lockstep/spec.yaml:476 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(60)
+		}
+		// specs/lockstep/spec.yaml:477
+		// refused: the announcements are a chain
+		return refused(61)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:478
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
+		return took(62)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:479
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		return took(63)
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:496
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+		return took(64)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:497
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		return took(65)
+	case ClientCommandLeave:
+		// specs/lockstep/spec.yaml:500
+		m.commandLeave(fx)
+		return took(66)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:501
+		m.linkLost(fx)
+		return took(67)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepSitting is Step in the state sitting.
+func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientCommandFrame:
+		// specs/lockstep/spec.yaml:446
+		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) && m.Now == m.Begins {
+			old := *m
+			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) || !m.step(fx) {
+				return m.undo(&old, fx, 68)
+			}
+			m.State = ClientStateSeated
+			return took(68)
+		}
+		// specs/lockstep/spec.yaml:447
+		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) && m.Now != m.Begins {
+			old := *m
+			if !m.step(fx) {
+				return m.undo(&old, fx, 69)
+			}
+			return took(69)
+		}
+		return refused(fsm.NoTransition)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:472
+		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
+		return took(70)
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:474 too far behind, as somebody who does not execute frames is
+		if m.Done == Behind {
+			m.receiveNwfDone(fx)
+			return took(71)
+		}
+		// specs/lockstep/spec.yaml:475
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(72)
+			}
+			return took(72)
+		}
+		// specs/lockstep/spec.yaml:476 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(73)
+		}
+		// specs/lockstep/spec.yaml:477
+		// refused: the announcements are a chain
+		return refused(74)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:478
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
+		return took(75)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:479
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		return took(76)
+	case ClientReceiveSnapshotRequest:
+		// specs/lockstep/spec.yaml:483
+		if !m.Wanted.Present {
+			m.receiveSnapshotRequest(ev, fx)
+			return took(77)
+		}
+		// specs/lockstep/spec.yaml:484
+		// refused: one after another
+		return refused(78)
+	case ClientCommandSnapshot:
+		// specs/lockstep/spec.yaml:486
+		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
+			if !m.commandSnapshot(ev, fx) {
+				return refused(79)
+			}
+			return took(79)
+		}
+		return refused(fsm.NoTransition)
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:496
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+		return took(80)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:497
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		return took(81)
+	case ClientCommandLeave:
+		// specs/lockstep/spec.yaml:500
+		m.commandLeave(fx)
+		return took(82)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:501
+		m.linkLost(fx)
+		return took(83)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepSeated is Step in the state seated.
+func (m *Client) stepSeated(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientCommandFrame:
+		// specs/lockstep/spec.yaml:450
+		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) {
+			old := *m
+			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) || !m.step(fx) {
+				return m.undo(&old, fx, 84)
+			}
+			return took(84)
+		}
+		return refused(fsm.NoTransition)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:472
+		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
+		return took(85)
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:474 too far behind, as somebody who does not execute frames is
+		if m.Done == Behind {
+			m.receiveNwfDone(fx)
+			return took(86)
+		}
+		// specs/lockstep/spec.yaml:475
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(87)
+			}
+			return took(87)
+		}
+		// specs/lockstep/spec.yaml:476 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(88)
+		}
+		// specs/lockstep/spec.yaml:477
+		// refused: the announcements are a chain
+		return refused(89)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:478
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
+		return took(90)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:479
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		return took(91)
+	case ClientReceiveSnapshotRequest:
+		// specs/lockstep/spec.yaml:483
+		if !m.Wanted.Present {
+			m.receiveSnapshotRequest(ev, fx)
+			return took(92)
+		}
+		// specs/lockstep/spec.yaml:484
+		// refused: one after another
+		return refused(93)
+	case ClientCommandSnapshot:
+		// specs/lockstep/spec.yaml:486
+		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
+			if !m.commandSnapshot(ev, fx) {
+				return refused(94)
+			}
+			return took(94)
+		}
+		return refused(fsm.NoTransition)
+	case ClientCommandSpeed:
+		// specs/lockstep/spec.yaml:492
+		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
+		return took(95)
+	case ClientCommandPause:
+		// specs/lockstep/spec.yaml:493
+		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
+		return took(96)
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:496
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+		return took(97)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:497
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		return took(98)
+	case ClientCommandLeave:
+		// specs/lockstep/spec.yaml:500
+		m.commandLeave(fx)
+		return took(99)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:501
+		m.linkLost(fx)
+		return took(100)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// stepGone is Step in the state gone.
+func (m *Client) stepGone(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	switch ev.Kind {
+	case ClientReceiveServerStart:
+		// specs/lockstep/spec.yaml:453
+		return ignored(101)
+	case ClientReceiveJoined:
+		// specs/lockstep/spec.yaml:453
+		return ignored(102)
+	case ClientReceiveRefused:
+		// specs/lockstep/spec.yaml:453
+		return ignored(103)
+	case ClientReceiveSeated:
+		// specs/lockstep/spec.yaml:453
+		return ignored(104)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:453
+		return ignored(105)
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:453
+		return ignored(106)
+	case ClientReceiveSnapshot:
+		// specs/lockstep/spec.yaml:453
+		return ignored(107)
+	case ClientReceiveSnapshotRequest:
+		// specs/lockstep/spec.yaml:453
+		return ignored(108)
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:453
+		return ignored(109)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:453
+		return ignored(110)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:453
+		return ignored(111)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:453
+		return ignored(112)
+	}
+	return m.unmentioned(ev, fx)
+}
+
+// unmentioned handles the events that the state does not mention.
+func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientEventUp, ClientEventLost:
 		return ignored(fsm.NoTransition)
@@ -186,58 +724,118 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// stepGameFrame handles frame in the state game.
-func (m *Client) stepGameFrame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:205
-	if m.Lengths.Len > 0 && m.allPlaying() {
-		old := *m
-		if m.Lengths.Items[0].Frame != m.Now {
-			m.Wrong = true
-		}
-		list := m.Playing
-		for i := range 8 {
-			if uint64(list)>>i&1 == 0 {
-				continue
-			}
-			s := Slot(i)
-			if m.Queues[s].Len == 0 {
-				return m.undo(&old, fx, 12)
-			}
-			if int64(m.Queues[s].Items[0].Sent) != (int64(m.Now)+Period-M)%Period {
-				m.Wrong = true
-			}
-			fx.report(ClientReportExecute).Execute = ClientExecuteReport{Slot: s, Commands: m.Queues[s].Items[0].Commands}
-			m.Queues[s].dropFirst()
-		}
-		fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me, Entry: Entry{Sent: m.Now, Commands: ev.Frame.Commands, Sum: ev.Frame.Sum}}
-		m.Length = m.Lengths.Items[0].Length
-		m.Lengths.dropFirst()
-		m.Now = Frame((int64(m.Now) + 1) % Period)
-		return took(12)
+// learn is the routine learn: the server's word on a frame. It returns false if the step is refused.
+func (m *Client) learn(fx *ClientEffects, after, due GameFrame, frame Frame, length Length) bool {
+	if m.Done >= 65535 {
+		return false
 	}
-	return refused(fsm.NoTransition)
+	m.Done++
+	m.Ahead = Optional[GameFrame]{Present: true, Value: after}
+	fx.report(ClientReportAnnounced).Announced = ClientAnnouncedReport{Frame: frame, Due: due, Length: length, Next: after}
+	return true
 }
 
-// commandLeave handles leave in the states joined, loading and game.
+// speak is the routine speak: our commands for the frame in m frames. It returns false if the step is
+// refused.
+func (m *Client) speak(fx *ClientEffects, commands Commands, sum Checksum) bool {
+	if !m.Me.Present {
+		return false
+	}
+	fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me.Value, Frame: Frame((int64(m.Now) + M) % Frames), Sum: sum, Commands: commands}
+	return true
+}
+
+// step is the routine step: the frame is executed. It returns false if the step is refused.
+func (m *Client) step(fx *ClientEffects) bool {
+	fx.report(ClientReportExecute).Execute = ClientExecuteReport{Frame: m.Now}
+	if m.Done == 0 {
+		return false
+	}
+	m.Done--
+	m.Now = Frame((int64(m.Now) + 1) % Frames)
+	return true
+}
+
+// commandLeave handles leave in the states joined, loading and 5 others.
 func (m *Client) commandLeave(fx *ClientEffects) {
+	fx.sendTo(MessageLeave, ServerConst)
 	fx.closeTo(ServerConst)
 	m.State = ClientStateGone
 }
 
-// linkLost handles lost in the states joined, loading and game.
+// linkLost handles lost in the states joined, loading and 5 others.
 func (m *Client) linkLost(fx *ClientEffects) {
 	fx.report(ClientReportOver)
 	m.State = ClientStateGone
 }
 
-// allPlaying reports whether all(s in playing: len(queues[s]) > 0).
+// receiveGamecommands handles GAMECOMMANDS in the states loading and game. It returns false if the step is
+// refused.
+func (m *Client) receiveGamecommands(ev *ClientEvent, fx *ClientEffects) bool {
+	if m.Have[ev.Message.Gamecommands.Slot] >= 6 {
+		return false
+	}
+	m.Have[ev.Message.Gamecommands.Slot]++
+	fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
+	return true
+}
+
+// receivePlayerKicked handles PLAYER_KICKED in the states loading and game.
+func (m *Client) receivePlayerKicked(ev *ClientEvent, fx *ClientEffects) {
+	m.Playing = m.Playing &^ (1 << ev.Message.PlayerKicked.Slot)
+	fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
+}
+
+// receivePlayerNew handles PLAYER_NEW in the states loading and game. It returns false if the step is
+// refused.
+func (m *Client) receivePlayerNew(ev *ClientEvent, fx *ClientEffects) bool {
+	m.Playing |= Slots(1 << ev.Message.PlayerNew.Slot)
+	have := (int64(ev.Message.PlayerNew.Frame) + Frames - int64(m.Now)) % Frames
+	if have > 6 {
+		return false
+	}
+	m.Have[ev.Message.PlayerNew.Slot] = uint8(have)
+	fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+	return true
+}
+
+// receiveSnapshotRequest handles SNAPSHOT_REQUEST in the states game, sitting and seated.
+func (m *Client) receiveSnapshotRequest(ev *ClientEvent, fx *ClientEffects) {
+	m.Wanted = Optional[Frame]{Present: true, Value: ev.Message.SnapshotRequest.Frame}
+	fx.report(ClientReportSnapshotWanted).SnapshotWanted = ClientSnapshotWantedReport{Frame: ev.Message.SnapshotRequest.Frame}
+}
+
+// commandSnapshot handles snapshot in the states game, sitting and seated. It returns false if the step is
+// refused.
+func (m *Client) commandSnapshot(ev *ClientEvent, fx *ClientEffects) bool {
+	if !m.Wanted.Present {
+		return false
+	}
+	fx.sendTo(MessageSnapshot, ServerConst).Snapshot = SnapshotMessage{Frame: m.Wanted.Value, Last: ev.Snapshot.Last, Part: ev.Snapshot.Part}
+	if ev.Snapshot.Last {
+		m.Wanted = Optional[Frame]{}
+		m.Taken = false
+	} else {
+		m.Taken = true
+	}
+	return true
+}
+
+// receiveNwfDone handles NWF_DONE in the states waiting, watching, sitting and seated.
+func (m *Client) receiveNwfDone(fx *ClientEffects) {
+	fx.closeTo(ServerConst)
+	fx.report(ClientReportOver)
+	m.State = ClientStateGone
+}
+
+// allPlaying reports whether all(s in playing: have[s] > 0).
 func (m *Client) allPlaying() bool {
 	for i := range 8 {
 		if uint64(m.Playing)>>i&1 == 0 {
 			continue
 		}
 		s := Slot(i)
-		if m.Queues[s].Len == 0 {
+		if m.Have[s] <= 0 {
 			return false
 		}
 	}

@@ -10,36 +10,58 @@ type ClientEventKind uint8
 
 // The events of Client.
 const (
-	ClientEventStart          ClientEventKind = iota // the machine begins
-	ClientEventUp                                    // the link to From came up
-	ClientEventLost                                  // the link to From was lost
-	ClientReceiveJoin                                // the handshake of a client has succeeded
-	ClientReceiveServerStart                         // the game is loaded; these slots play
-	ClientReceiveGamecommands                        // from a client, or relayed to all clients, its sender included
-	ClientReceiveNwfDone                             // the server's word on the frame that is m ahead of its own
-	ClientReceiveServerSpeed                         // a player wants another length
-	ClientReceiveServerAsync                         // the simulations of these slots differ from the first one
-	ClientReceivePlayerKicked                        // a player has left or was removed
-	ClientCommandJoin                                // the user joins
-	ClientCommandLoaded                              // the simulation is ready
-	ClientCommandFrame                               // the next command frame is due; these are the user's commands since the last
-	ClientCommandSpeed                               // the user wants another speed
-	ClientCommandLeave                               // the user quits
+	ClientEventStart  ClientEventKind = iota // the machine begins
+	ClientEventUp                            // the link to From came up
+	ClientEventLost                          // the link to From was lost
+	ClientReceiveJoin                        // the handshake of a client has succeeded: it wants to play, or to watch
+	ClientReceiveRefused
+	ClientReceiveJoined          // to a watcher in a game that runs: a snapshot follows of the simulation before this frame, in which these play
+	ClientReceiveSit             // a watcher wants to play
+	ClientReceiveLeave           // a player will not come again
+	ClientReceiveSeated          // the watcher plays from this frame on, and sends commands for it m frames before
+	ClientReceiveSnapshotRequest // to a player
+	ClientReceiveSnapshot        // of the simulation before the frame; to the server, and on to the watcher
+	ClientReceiveServerStart     // the game is to be loaded; these slots play, and the first command frame comes before this game frame
+	ClientReceiveGamecommands    // from a player, or relayed to all, the sender included
+	ClientReceiveNwfDone         // the server's word on the frame that is m ahead of its own: the game frame before which it is executed, the length from then on, the game frame of the next one
+	ClientReceivePause           // the host wants the game to stop or go on; or it does
+	ClientReceiveServerSpeed     // a player wants another length
+	ClientReceiveServerAsync     // the simulations of these slots differ from the first one
+	ClientReceivePlayerNew       // from this frame on somebody plays in the slot
+	ClientReceivePlayerKicked    // a player has left or was removed: from this frame on there are no commands for the slot
+	ClientCommandJoin            // the user joins, or watches
+	ClientCommandLoaded          // the simulation is ready
+	ClientCommandFrame           // the next command frame is due; these are the user's commands since the last
+	ClientCommandSnapshot        // of the simulation before the frame wanted
+	ClientCommandSit             // who watches wants to play
+	ClientCommandSpeed           // the user wants another speed
+	ClientCommandPause
+	ClientCommandLeave // the user quits
 )
 
-var clientEventKindNames = [...]string{"start", "up", "lost", "JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED", "join", "loaded", "frame", "speed", "leave"}
+var clientEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED", "join", "loaded", "frame", "snapshot", "sit", "speed", "pause", "leave"}
 
 // String returns the name as the specification has it.
 func (v ClientEventKind) String() string { return fsm.Name(clientEventKindNames[:], int(v)) }
 
 // ClientEvent is one event for a Client. Fields that do not belong to the kind are not looked at.
 type ClientEvent struct {
-	Kind    ClientEventKind
-	From    fsm.Peer            // who sent the message, or whose link it is
-	Message Message             // for the Receive kinds
-	Loaded  ClientLoadedCommand // for ClientCommandLoaded
-	Frame   ClientFrameCommand  // for ClientCommandFrame
-	Speed   ClientSpeedCommand  // for ClientCommandSpeed
+	Kind     ClientEventKind
+	From     fsm.Peer              // who sent the message, or whose link it is
+	Message  Message               // for the Receive kinds
+	Join     ClientJoinCommand     // for ClientCommandJoin
+	Loaded   ClientLoadedCommand   // for ClientCommandLoaded
+	Frame    ClientFrameCommand    // for ClientCommandFrame
+	Snapshot ClientSnapshotCommand // for ClientCommandSnapshot
+	Sit      ClientSitCommand      // for ClientCommandSit
+	Speed    ClientSpeedCommand    // for ClientCommandSpeed
+	Pause    ClientPauseCommand    // for ClientCommandPause
+}
+
+// ClientJoinCommand are the fields of command join: the user joins, or watches.
+type ClientJoinCommand struct {
+	Key  Key
+	Name Name
 }
 
 // ClientLoadedCommand are the fields of command loaded: the simulation is ready.
@@ -50,8 +72,21 @@ type ClientLoadedCommand struct {
 // ClientFrameCommand are the fields of command frame: the next command frame is due; these are the user's
 // commands since the last.
 type ClientFrameCommand struct {
-	Commands Commands
 	Sum      Checksum
+	Commands Commands
+}
+
+// ClientSnapshotCommand are the fields of command snapshot: of the simulation before the frame wanted.
+type ClientSnapshotCommand struct {
+	Last bool
+	Part Part
+}
+
+// ClientSitCommand are the fields of command sit: who watches wants to play.
+type ClientSitCommand struct {
+	Slot Slot
+	Key  Key
+	Name Name
 }
 
 // ClientSpeedCommand are the fields of command speed: the user wants another speed.
@@ -59,25 +94,50 @@ type ClientSpeedCommand struct {
 	Want Length
 }
 
+// ClientPauseCommand are the fields of command pause.
+type ClientPauseCommand struct {
+	On bool
+}
+
 // invalid reports whether a field is outside its type's range; such an event is refused.
 func (ev *ClientEvent) invalid() bool {
 	switch ev.Kind {
 	case ClientReceiveJoin:
-		return ev.Message.Join.Slot > 7
+		return ev.Message.Join.Slot.Present && ev.Message.Join.Slot.Value > 7 || ev.Message.Join.Name.Len > 32
+	case ClientReceiveRefused:
+		return ev.Message.Refused.Why > 2
+	case ClientReceiveJoined:
+		return ev.Message.Joined.Players>>8 != 0
+	case ClientReceiveSit:
+		return ev.Message.Sit.Slot > 7 || ev.Message.Sit.Name.Len > 32
+	case ClientReceiveSeated:
+		return ev.Message.Seated.Slot > 7
+	case ClientReceiveSnapshot:
+		return ev.Message.Snapshot.Part.Len > 1024
 	case ClientReceiveServerStart:
 		return ev.Message.ServerStart.Players>>8 != 0
 	case ClientReceiveGamecommands:
-		return ev.Message.Gamecommands.Slot > 7 || ev.Message.Gamecommands.Entry.Sent > 11
+		return ev.Message.Gamecommands.Slot > 7 || invalidCommands(&ev.Message.Gamecommands.Commands)
 	case ClientReceiveNwfDone:
-		return ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1
+		return ev.Message.NwfDone.Length < 10 || ev.Message.NwfDone.Length > 80
 	case ClientReceiveServerSpeed:
-		return ev.Message.ServerSpeed.Want > 1
+		return ev.Message.ServerSpeed.Want < 10 || ev.Message.ServerSpeed.Want > 80
 	case ClientReceiveServerAsync:
 		return ev.Message.ServerAsync.Slots>>8 != 0
+	case ClientReceivePlayerNew:
+		return ev.Message.PlayerNew.Slot > 7
 	case ClientReceivePlayerKicked:
-		return ev.Message.PlayerKicked.Slot > 7
+		return ev.Message.PlayerKicked.Slot > 7 || ev.Message.PlayerKicked.Reason > 3
+	case ClientCommandJoin:
+		return ev.Join.Name.Len > 32
+	case ClientCommandFrame:
+		return invalidCommands(&ev.Frame.Commands)
+	case ClientCommandSnapshot:
+		return ev.Snapshot.Part.Len > 1024
+	case ClientCommandSit:
+		return ev.Sit.Slot > 7 || ev.Sit.Name.Len > 32
 	case ClientCommandSpeed:
-		return ev.Speed.Want > 1
+		return ev.Speed.Want < 10 || ev.Speed.Want > 80
 	}
 	return false
 }
@@ -86,22 +146,46 @@ func (ev *ClientEvent) invalid() bool {
 func (ev *ClientEvent) outside(why *fsm.Refusal) {
 	switch ev.Kind {
 	case ClientReceiveJoin:
-		why.Outside(ev.Message.Join.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Message.Join.Slot.Present && ev.Message.Join.Slot.Value > 7, "slot", "0..7")
+		why.Outside(ev.Message.Join.Name.Len > 32, "name", "text 32")
+	case ClientReceiveRefused:
+		why.Outside(ev.Message.Refused.Why > 2, "why", "taken, busy, over")
+	case ClientReceiveJoined:
+		why.Outside(ev.Message.Joined.Players>>8 != 0, "players", "the set of 0..7")
+	case ClientReceiveSit:
+		why.Outside(ev.Message.Sit.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Message.Sit.Name.Len > 32, "name", "text 32")
+	case ClientReceiveSeated:
+		why.Outside(ev.Message.Seated.Slot > 7, "slot", "0..7")
+	case ClientReceiveSnapshot:
+		why.Outside(ev.Message.Snapshot.Part.Len > 1024, "part", "bytes up to 1024")
 	case ClientReceiveServerStart:
 		why.Outside(ev.Message.ServerStart.Players>>8 != 0, "players", "the set of 0..7")
 	case ClientReceiveGamecommands:
 		why.Outside(ev.Message.Gamecommands.Slot > 7, "slot", "0..7")
-		why.Outside(ev.Message.Gamecommands.Entry.Sent > 11, "entry", "Entry")
+		why.Outside(invalidCommands(&ev.Message.Gamecommands.Commands), "commands", "a list of at most 8 of Command")
 	case ClientReceiveNwfDone:
-		why.Outside(ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1, "done", "Done")
+		why.Outside(ev.Message.NwfDone.Length < 10 || ev.Message.NwfDone.Length > 80, "length", "10..80")
 	case ClientReceiveServerSpeed:
-		why.Outside(ev.Message.ServerSpeed.Want > 1, "want", "0..1")
+		why.Outside(ev.Message.ServerSpeed.Want < 10 || ev.Message.ServerSpeed.Want > 80, "want", "10..80")
 	case ClientReceiveServerAsync:
 		why.Outside(ev.Message.ServerAsync.Slots>>8 != 0, "slots", "the set of 0..7")
+	case ClientReceivePlayerNew:
+		why.Outside(ev.Message.PlayerNew.Slot > 7, "slot", "0..7")
 	case ClientReceivePlayerKicked:
 		why.Outside(ev.Message.PlayerKicked.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Message.PlayerKicked.Reason > 3, "reason", "noCause, connectionLost, pingTimeout, async")
+	case ClientCommandJoin:
+		why.Outside(ev.Join.Name.Len > 32, "name", "text 32")
+	case ClientCommandFrame:
+		why.Outside(invalidCommands(&ev.Frame.Commands), "commands", "a list of at most 8 of Command")
+	case ClientCommandSnapshot:
+		why.Outside(ev.Snapshot.Part.Len > 1024, "part", "bytes up to 1024")
+	case ClientCommandSit:
+		why.Outside(ev.Sit.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Sit.Name.Len > 32, "name", "text 32")
 	case ClientCommandSpeed:
-		why.Outside(ev.Speed.Want > 1, "want", "0..1")
+		why.Outside(ev.Speed.Want < 10 || ev.Speed.Want > 80, "want", "10..80")
 	}
 }
 
@@ -110,41 +194,124 @@ type ClientReportKind uint8
 
 // The reports of Client.
 const (
-	ClientReportExecute   ClientReportKind = iota // to be done now, in this order
-	ClientReportStarted                           // load the game
-	ClientReportKicked                            // that player has left
-	ClientReportOutOfStep                         // the simulations of these players differ from the first one
-	ClientReportOver                              // the link to the server is broken
+	ClientReportStarted ClientReportKind = iota // load the game
+	ClientReportJoining                         // wait for the snapshot of this frame
+	ClientReportRefused
+	ClientReportCommands       // to be done in that frame, in the order of slots
+	ClientReportAnnounced      // from that frame on, which comes before this game frame
+	ClientReportExecute        // what was told for this frame
+	ClientReportJoined         // from that frame on
+	ClientReportLeft           // from that frame on
+	ClientReportSeated         // we play from that frame on
+	ClientReportSnapshotWanted // of the simulation before that frame
+	ClientReportSnapshot
+	ClientReportOutOfStep // the simulations of these players differ from the first one
+	ClientReportPaused
+	ClientReportOver // the link to the server is broken, or we are too far behind
 )
 
-var clientReportKindNames = [...]string{"execute", "started", "kicked", "outOfStep", "over"}
+var clientReportKindNames = [...]string{"started", "joining", "refused", "commands", "announced", "execute", "joined", "left", "seated", "snapshotWanted", "snapshot", "outOfStep", "paused", "over"}
 
 // String returns the name as the specification has it.
 func (v ClientReportKind) String() string { return fsm.Name(clientReportKindNames[:], int(v)) }
 
 // ClientReport is what a Client tells the embedding program. Fields that do not belong to the kind are zero.
 type ClientReport struct {
-	Kind      ClientReportKind
-	Execute   ClientExecuteReport   // for ClientReportExecute
-	Kicked    ClientKickedReport    // for ClientReportKicked
-	OutOfStep ClientOutOfStepReport // for ClientReportOutOfStep
+	Kind           ClientReportKind
+	Started        ClientStartedReport        // for ClientReportStarted
+	Joining        ClientJoiningReport        // for ClientReportJoining
+	Refused        ClientRefusedReport        // for ClientReportRefused
+	Commands       ClientCommandsReport       // for ClientReportCommands
+	Announced      ClientAnnouncedReport      // for ClientReportAnnounced
+	Execute        ClientExecuteReport        // for ClientReportExecute
+	Joined         ClientJoinedReport         // for ClientReportJoined
+	Left           ClientLeftReport           // for ClientReportLeft
+	Seated         ClientSeatedReport         // for ClientReportSeated
+	SnapshotWanted ClientSnapshotWantedReport // for ClientReportSnapshotWanted
+	Snapshot       ClientSnapshotReport       // for ClientReportSnapshot
+	OutOfStep      ClientOutOfStepReport      // for ClientReportOutOfStep
+	Paused         ClientPausedReport         // for ClientReportPaused
 }
 
-// ClientExecuteReport are the fields of report execute: to be done now, in this order.
-type ClientExecuteReport struct {
+// ClientStartedReport are the fields of report started: load the game.
+type ClientStartedReport struct {
+	Seed    Seed
+	Due     GameFrame
+	Players Slots
+}
+
+// ClientJoiningReport are the fields of report joining: wait for the snapshot of this frame.
+type ClientJoiningReport struct {
+	Frame   Frame
+	Players Slots
+	Seed    Seed
+}
+
+// ClientRefusedReport are the fields of report refused.
+type ClientRefusedReport struct {
+	Why No
+}
+
+// ClientCommandsReport are the fields of report commands: to be done in that frame, in the order of slots.
+type ClientCommandsReport struct {
 	Slot     Slot
+	Frame    Frame
 	Commands Commands
 }
 
-// ClientKickedReport are the fields of report kicked: that player has left.
-type ClientKickedReport struct {
-	Slot Slot
+// ClientAnnouncedReport are the fields of report announced: from that frame on, which comes before this game
+// frame.
+type ClientAnnouncedReport struct {
+	Frame  Frame
+	Due    GameFrame
+	Length Length
+	Next   GameFrame
+}
+
+// ClientExecuteReport are the fields of report execute: what was told for this frame.
+type ClientExecuteReport struct {
+	Frame Frame
+}
+
+// ClientJoinedReport are the fields of report joined: from that frame on.
+type ClientJoinedReport struct {
+	Slot  Slot
+	Frame Frame
+}
+
+// ClientLeftReport are the fields of report left: from that frame on.
+type ClientLeftReport struct {
+	Slot   Slot
+	Frame  Frame
+	Reason Reason
+}
+
+// ClientSeatedReport are the fields of report seated: we play from that frame on.
+type ClientSeatedReport struct {
+	Slot  Slot
+	Frame Frame
+}
+
+// ClientSnapshotWantedReport are the fields of report snapshotWanted: of the simulation before that frame.
+type ClientSnapshotWantedReport struct {
+	Frame Frame
+}
+
+// ClientSnapshotReport are the fields of report snapshot.
+type ClientSnapshotReport struct {
+	Last bool
+	Part Part
 }
 
 // ClientOutOfStepReport are the fields of report outOfStep: the simulations of these players differ from the
 // first one.
 type ClientOutOfStepReport struct {
 	Slots Slots
+}
+
+// ClientPausedReport are the fields of report paused.
+type ClientPausedReport struct {
+	On bool
 }
 
 // ClientEffect is one thing that a Client asks for.

@@ -23,17 +23,18 @@ var (
 
 // NewClientRunner makes a runner with a machine in its initial state. The error says which parameter is
 // wrong.
-func NewClientRunner(me Slot) (*ClientRunner, error) {
-	m, err := NewClient(me)
+func NewClientRunner(wish Optional[Slot]) (*ClientRunner, error) {
+	m, err := NewClient(wish)
 	if err != nil {
 		return nil, err
 	}
-	return &ClientRunner{Machine: m, effects: ClientEffects{list: make([]ClientEffect, 0, 9)}}, nil
+	return &ClientRunner{Machine: m, effects: ClientEffects{list: make([]ClientEffect, 0, 2)}}, nil
 }
 
-// Join gives the command join: the user joins. Refused means that it is not available now.
-func (r *ClientRunner) Join() fsm.Result {
+// Join gives the command join: the user joins, or watches. Refused means that it is not available now.
+func (r *ClientRunner) Join(key Key, name Name) fsm.Result {
 	r.event.Kind = ClientCommandJoin
+	r.event.Join = ClientJoinCommand{Key: key, Name: name}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -46,9 +47,24 @@ func (r *ClientRunner) Loaded(sum Checksum) fsm.Result {
 
 // FrameCommand gives the command frame: the next command frame is due; these are the user's commands since
 // the last. Refused means that it is not available now.
-func (r *ClientRunner) FrameCommand(commands Commands, sum Checksum) fsm.Result {
+func (r *ClientRunner) FrameCommand(sum Checksum, commands Commands) fsm.Result {
 	r.event.Kind = ClientCommandFrame
-	r.event.Frame = ClientFrameCommand{Commands: commands, Sum: sum}
+	r.event.Frame = ClientFrameCommand{Sum: sum, Commands: commands}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
+// Snapshot gives the command snapshot: of the simulation before the frame wanted. Refused means that it is
+// not available now.
+func (r *ClientRunner) Snapshot(last bool, part Part) fsm.Result {
+	r.event.Kind = ClientCommandSnapshot
+	r.event.Snapshot = ClientSnapshotCommand{Last: last, Part: part}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
+// Sit gives the command sit: who watches wants to play. Refused means that it is not available now.
+func (r *ClientRunner) Sit(slot Slot, key Key, name Name) fsm.Result {
+	r.event.Kind = ClientCommandSit
+	r.event.Sit = ClientSitCommand{Slot: slot, Key: key, Name: name}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -56,6 +72,13 @@ func (r *ClientRunner) FrameCommand(commands Commands, sum Checksum) fsm.Result 
 func (r *ClientRunner) Speed(want Length) fsm.Result {
 	r.event.Kind = ClientCommandSpeed
 	r.event.Speed = ClientSpeedCommand{Want: want}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
+// Pause gives the command pause. Refused means that it is not available now.
+func (r *ClientRunner) Pause(on bool) fsm.Result {
+	r.event.Kind = ClientCommandPause
+	r.event.Pause = ClientPauseCommand{On: on}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -72,7 +95,11 @@ func (r *ClientRunner) Command(text string) (fsm.Result, error) {
 	var give func() fsm.Result
 	switch name := s.Name(); name {
 	case "join":
-		give = r.Join
+		var c ClientJoinCommand
+		c.Key = Key(s.Open('{').Field("key").Uint(18446744073709551615))
+		c.Name, _ = NewName(s.Field("name").Text(32))
+		s.Close('}')
+		give = func() fsm.Result { return r.Join(c.Key, c.Name) }
 	case "loaded":
 		var c ClientLoadedCommand
 		c.Sum = Checksum(s.Open('{').Field("sum").Uint(4294967295))
@@ -80,19 +107,37 @@ func (r *ClientRunner) Command(text string) (fsm.Result, error) {
 		give = func() fsm.Result { return r.Loaded(c.Sum) }
 	case "frame":
 		var c ClientFrameCommand
-		c.Commands = Commands(s.Open('{').Field("commands").Uint(4294967295))
-		c.Sum = Checksum(s.Field("sum").Uint(4294967295))
+		c.Sum = Checksum(s.Open('{').Field("sum").Uint(4294967295))
+		readCommands(s.Field("commands"), &c.Commands)
 		s.Close('}')
-		give = func() fsm.Result { return r.FrameCommand(c.Commands, c.Sum) }
+		give = func() fsm.Result { return r.FrameCommand(c.Sum, c.Commands) }
+	case "snapshot":
+		var c ClientSnapshotCommand
+		c.Last = s.Open('{').Field("last").Bool()
+		c.Part, _ = NewPart(s.Field("part").Text(1024))
+		s.Close('}')
+		give = func() fsm.Result { return r.Snapshot(c.Last, c.Part) }
+	case "sit":
+		var c ClientSitCommand
+		c.Slot = Slot(s.Open('{').Field("slot").Int(0, 7))
+		c.Key = Key(s.Field("key").Uint(18446744073709551615))
+		c.Name, _ = NewName(s.Field("name").Text(32))
+		s.Close('}')
+		give = func() fsm.Result { return r.Sit(c.Slot, c.Key, c.Name) }
 	case "speed":
 		var c ClientSpeedCommand
-		c.Want = Length(s.Open('{').Field("want").Int(0, 1))
+		c.Want = Length(s.Open('{').Field("want").Int(10, 80))
 		s.Close('}')
 		give = func() fsm.Result { return r.Speed(c.Want) }
+	case "pause":
+		var c ClientPauseCommand
+		c.On = s.Open('{').Field("on").Bool()
+		s.Close('}')
+		give = func() fsm.Result { return r.Pause(c.On) }
 	case "leave":
 		give = r.Leave
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "join", "loaded", "frame", "speed", "leave")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "join", "loaded", "frame", "snapshot", "sit", "speed", "pause", "leave")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -197,17 +242,33 @@ func (r *ClientRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *ClientRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
+	case ClientCommandJoin:
+		b = wire.AppendUint(b, "join{key: ", uint64(r.event.Join.Key))
+		b = wire.AppendText(b, ", name: ", r.event.Join.Name.String(), int(r.event.Join.Name.Len) > len(r.event.Join.Name.Data))
+		return append(b, '}')
 	case ClientCommandLoaded:
 		b = wire.AppendUint(b, "loaded{sum: ", uint64(r.event.Loaded.Sum))
 		return append(b, '}')
 	case ClientCommandFrame:
-		b = wire.AppendUint(b, "frame{commands: ", uint64(r.event.Frame.Commands))
-		b = wire.AppendUint(b, ", sum: ", uint64(r.event.Frame.Sum))
+		b = wire.AppendUint(b, "frame{sum: ", uint64(r.event.Frame.Sum))
+		b = appendCommands(append(b, ", commands: "...), &r.event.Frame.Commands)
+		return append(b, '}')
+	case ClientCommandSnapshot:
+		b = wire.AppendBool(b, "snapshot{last: ", r.event.Snapshot.Last)
+		b = wire.AppendText(b, ", part: ", r.event.Snapshot.Part.String(), int(r.event.Snapshot.Part.Len) > len(r.event.Snapshot.Part.Data))
+		return append(b, '}')
+	case ClientCommandSit:
+		b = wire.AppendInt(b, "sit{slot: ", int64(r.event.Sit.Slot))
+		b = wire.AppendUint(b, ", key: ", uint64(r.event.Sit.Key))
+		b = wire.AppendText(b, ", name: ", r.event.Sit.Name.String(), int(r.event.Sit.Name.Len) > len(r.event.Sit.Name.Data))
 		return append(b, '}')
 	case ClientCommandSpeed:
 		b = wire.AppendInt(b, "speed{want: ", int64(r.event.Speed.Want))
 		return append(b, '}')
-	case ClientReceiveJoin, ClientReceiveServerStart, ClientReceiveGamecommands, ClientReceiveNwfDone, ClientReceiveServerSpeed, ClientReceiveServerAsync, ClientReceivePlayerKicked:
+	case ClientCommandPause:
+		b = wire.AppendBool(b, "pause{on: ", r.event.Pause.On)
+		return append(b, '}')
+	case ClientReceiveJoin, ClientReceiveRefused, ClientReceiveJoined, ClientReceiveSit, ClientReceiveLeave, ClientReceiveSeated, ClientReceiveSnapshotRequest, ClientReceiveSnapshot, ClientReceiveServerStart, ClientReceiveGamecommands, ClientReceiveNwfDone, ClientReceivePause, ClientReceiveServerSpeed, ClientReceiveServerAsync, ClientReceivePlayerNew, ClientReceivePlayerKicked:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -222,15 +283,58 @@ func (r *ClientRunner) AppendEffect(b []byte, i int) []byte {
 		b = appendMessage(append(b, ' '), &e.Message)
 	case fsm.Report:
 		switch e.Report.Kind {
-		case ClientReportExecute:
-			b = wire.AppendInt(b, " execute{slot: ", int64(e.Report.Execute.Slot))
-			b = wire.AppendUint(b, ", commands: ", uint64(e.Report.Execute.Commands))
+		case ClientReportStarted:
+			b = wire.AppendUint(b, " started{seed: ", uint64(e.Report.Started.Seed))
+			b = wire.AppendInt(b, ", due: ", int64(e.Report.Started.Due))
+			b = appendSlots(append(b, ", players: "...), &e.Report.Started.Players)
 			return append(b, '}')
-		case ClientReportKicked:
-			b = wire.AppendInt(b, " kicked{slot: ", int64(e.Report.Kicked.Slot))
+		case ClientReportJoining:
+			b = wire.AppendInt(b, " joining{frame: ", int64(e.Report.Joining.Frame))
+			b = appendSlots(append(b, ", players: "...), &e.Report.Joining.Players)
+			b = wire.AppendUint(b, ", seed: ", uint64(e.Report.Joining.Seed))
+			return append(b, '}')
+		case ClientReportRefused:
+			b = wire.AppendWord(b, " refused{why: ", e.Report.Refused.Why.String())
+			return append(b, '}')
+		case ClientReportCommands:
+			b = wire.AppendInt(b, " commands{slot: ", int64(e.Report.Commands.Slot))
+			b = wire.AppendInt(b, ", frame: ", int64(e.Report.Commands.Frame))
+			b = appendCommands(append(b, ", commands: "...), &e.Report.Commands.Commands)
+			return append(b, '}')
+		case ClientReportAnnounced:
+			b = wire.AppendInt(b, " announced{frame: ", int64(e.Report.Announced.Frame))
+			b = wire.AppendInt(b, ", due: ", int64(e.Report.Announced.Due))
+			b = wire.AppendInt(b, ", length: ", int64(e.Report.Announced.Length))
+			b = wire.AppendInt(b, ", next: ", int64(e.Report.Announced.Next))
+			return append(b, '}')
+		case ClientReportExecute:
+			b = wire.AppendInt(b, " execute{frame: ", int64(e.Report.Execute.Frame))
+			return append(b, '}')
+		case ClientReportJoined:
+			b = wire.AppendInt(b, " joined{slot: ", int64(e.Report.Joined.Slot))
+			b = wire.AppendInt(b, ", frame: ", int64(e.Report.Joined.Frame))
+			return append(b, '}')
+		case ClientReportLeft:
+			b = wire.AppendInt(b, " left{slot: ", int64(e.Report.Left.Slot))
+			b = wire.AppendInt(b, ", frame: ", int64(e.Report.Left.Frame))
+			b = wire.AppendWord(b, ", reason: ", e.Report.Left.Reason.String())
+			return append(b, '}')
+		case ClientReportSeated:
+			b = wire.AppendInt(b, " seated{slot: ", int64(e.Report.Seated.Slot))
+			b = wire.AppendInt(b, ", frame: ", int64(e.Report.Seated.Frame))
+			return append(b, '}')
+		case ClientReportSnapshotWanted:
+			b = wire.AppendInt(b, " snapshotWanted{frame: ", int64(e.Report.SnapshotWanted.Frame))
+			return append(b, '}')
+		case ClientReportSnapshot:
+			b = wire.AppendBool(b, " snapshot{last: ", e.Report.Snapshot.Last)
+			b = wire.AppendText(b, ", part: ", e.Report.Snapshot.Part.String(), int(e.Report.Snapshot.Part.Len) > len(e.Report.Snapshot.Part.Data))
 			return append(b, '}')
 		case ClientReportOutOfStep:
 			b = appendSlots(append(b, " outOfStep{slots: "...), &e.Report.OutOfStep.Slots)
+			return append(b, '}')
+		case ClientReportPaused:
+			b = wire.AppendBool(b, " paused{on: ", e.Report.Paused.On)
 			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
@@ -258,32 +362,77 @@ func (r *ClientRunner) AppendLegal(b []byte) []byte {
 
 // ClientHandlers has a function for each report of a Client; those that are nil are not called.
 type ClientHandlers struct {
-	Execute   func(ClientExecuteReport)   // to be done now, in this order.
-	Started   func()                      // load the game.
-	Kicked    func(ClientKickedReport)    // that player has left.
-	OutOfStep func(ClientOutOfStepReport) // the simulations of these players differ from the first one.
-	Over      func()                      // the link to the server is broken.
+	Started        func(ClientStartedReport) // load the game.
+	Joining        func(ClientJoiningReport) // wait for the snapshot of this frame.
+	Refused        func(ClientRefusedReport)
+	Commands       func(ClientCommandsReport)       // to be done in that frame, in the order of slots.
+	Announced      func(ClientAnnouncedReport)      // from that frame on, which comes before this game frame.
+	Execute        func(ClientExecuteReport)        // what was told for this frame.
+	Joined         func(ClientJoinedReport)         // from that frame on.
+	Left           func(ClientLeftReport)           // from that frame on.
+	Seated         func(ClientSeatedReport)         // we play from that frame on.
+	SnapshotWanted func(ClientSnapshotWantedReport) // of the simulation before that frame.
+	Snapshot       func(ClientSnapshotReport)
+	OutOfStep      func(ClientOutOfStepReport) // the simulations of these players differ from the first one.
+	Paused         func(ClientPausedReport)
+	Over           func() // the link to the server is broken, or we are too far behind.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
 // package play.
 func (h *ClientHandlers) OnReport(r *ClientRunner, i int) {
 	switch r.Report(i).Kind {
+	case ClientReportStarted:
+		if h.Started != nil {
+			h.Started(r.Report(i).Started)
+		}
+	case ClientReportJoining:
+		if h.Joining != nil {
+			h.Joining(r.Report(i).Joining)
+		}
+	case ClientReportRefused:
+		if h.Refused != nil {
+			h.Refused(r.Report(i).Refused)
+		}
+	case ClientReportCommands:
+		if h.Commands != nil {
+			h.Commands(r.Report(i).Commands)
+		}
+	case ClientReportAnnounced:
+		if h.Announced != nil {
+			h.Announced(r.Report(i).Announced)
+		}
 	case ClientReportExecute:
 		if h.Execute != nil {
 			h.Execute(r.Report(i).Execute)
 		}
-	case ClientReportStarted:
-		if h.Started != nil {
-			h.Started()
+	case ClientReportJoined:
+		if h.Joined != nil {
+			h.Joined(r.Report(i).Joined)
 		}
-	case ClientReportKicked:
-		if h.Kicked != nil {
-			h.Kicked(r.Report(i).Kicked)
+	case ClientReportLeft:
+		if h.Left != nil {
+			h.Left(r.Report(i).Left)
+		}
+	case ClientReportSeated:
+		if h.Seated != nil {
+			h.Seated(r.Report(i).Seated)
+		}
+	case ClientReportSnapshotWanted:
+		if h.SnapshotWanted != nil {
+			h.SnapshotWanted(r.Report(i).SnapshotWanted)
+		}
+	case ClientReportSnapshot:
+		if h.Snapshot != nil {
+			h.Snapshot(r.Report(i).Snapshot)
 		}
 	case ClientReportOutOfStep:
 		if h.OutOfStep != nil {
 			h.OutOfStep(r.Report(i).OutOfStep)
+		}
+	case ClientReportPaused:
+		if h.Paused != nil {
+			h.Paused(r.Report(i).Paused)
 		}
 	case ClientReportOver:
 		if h.Over != nil {
@@ -299,42 +448,131 @@ var clientInfo = fsm.Info{
 	Protocol: "lockstep",
 	Role:     "client",
 	Hash:     hash,
-	States:   []string{"away", "joined", "loading", "game", "gone"},
-	Final:    []bool{false, false, false, false, false},
-	Messages: []string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED"},
-	Commands: []string{"join", "loaded", "frame", "speed", "leave"},
-	Reports:  []string{"execute", "started", "kicked", "outOfStep", "over"},
+	States:   []string{"away", "joined", "loading", "game", "waiting", "watching", "sitting", "seated", "gone"},
+	Final:    []bool{false, false, false, false, false, false, false, false, false},
+	Messages: []string{"JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED"},
+	Commands: []string{"join", "loaded", "frame", "snapshot", "sit", "speed", "pause", "leave"},
+	Reports:  []string{"started", "joining", "refused", "commands", "announced", "execute", "joined", "left", "seated", "snapshotWanted", "snapshot", "outOfStep", "paused", "over"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "away join", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 194, Col: 15},
-		{Name: "joined SERVER_START", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 197, Col: 23},
-		{Name: "joined PLAYER_KICKED", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 198, Col: 24},
-		{Name: "joined leave", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 223, Col: 18},
-		{Name: "joined lost", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 224, Col: 17},
-		{Name: "loading loaded", From: 2, To: 3, File: "specs/lockstep/spec.yaml", Line: 201, Col: 17},
-		{Name: "loading GAMECOMMANDS", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 217, Col: 25},
-		{Name: "loading NWF_DONE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 218, Col: 21},
-		{Name: "loading SERVER_ASYNC", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 219, Col: 25},
-		{Name: "loading PLAYER_KICKED", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 220, Col: 26},
-		{Name: "loading leave", From: 2, To: 4, File: "specs/lockstep/spec.yaml", Line: 223, Col: 18},
-		{Name: "loading lost", From: 2, To: 4, File: "specs/lockstep/spec.yaml", Line: 224, Col: 17},
-		{Name: "game frame", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 205, Col: 11},
-		{Name: "game speed", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 210, Col: 16},
-		{Name: "game GAMECOMMANDS", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 217, Col: 25},
-		{Name: "game NWF_DONE", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 218, Col: 21},
-		{Name: "game SERVER_ASYNC", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 219, Col: 25},
-		{Name: "game PLAYER_KICKED", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 220, Col: 26},
-		{Name: "game leave", From: 3, To: 4, File: "specs/lockstep/spec.yaml", Line: 223, Col: 18},
-		{Name: "game lost", From: 3, To: 4, File: "specs/lockstep/spec.yaml", Line: 224, Col: 17},
-		{Name: "gone SERVER_START", From: 4, To: 4, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 213, Col: 18},
-		{Name: "gone GAMECOMMANDS", From: 4, To: 4, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 213, Col: 32},
-		{Name: "gone NWF_DONE", From: 4, To: 4, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 213, Col: 46},
-		{Name: "gone SERVER_ASYNC", From: 4, To: 4, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 213, Col: 56},
-		{Name: "gone PLAYER_KICKED", From: 4, To: 4, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 213, Col: 70},
+		{Name: "away join", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 411, Col: 15},
+		{Name: "joined SERVER_START/1", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 415, Col: 13},
+		{Name: "joined SERVER_START/2", From: 1, To: 5, File: "specs/lockstep/spec.yaml", Line: 416, Col: 13},
+		{Name: "joined JOINED", From: 1, To: 4, File: "specs/lockstep/spec.yaml", Line: 417, Col: 17},
+		{Name: "joined REFUSED", From: 1, To: 0, File: "specs/lockstep/spec.yaml", Line: 418, Col: 18},
+		{Name: "joined leave", From: 1, To: 8, File: "specs/lockstep/spec.yaml", Line: 500, Col: 18},
+		{Name: "joined lost", From: 1, To: 8, File: "specs/lockstep/spec.yaml", Line: 501, Col: 17},
+		{Name: "loading loaded", From: 2, To: 3, File: "specs/lockstep/spec.yaml", Line: 421, Col: 17},
+		{Name: "loading GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 458, Col: 15},
+		{Name: "loading GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 459, Col: 15},
+		{Name: "loading NWF_DONE/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 461, Col: 15},
+		{Name: "loading NWF_DONE/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 462, Col: 15},
+		{Name: "loading PLAYER_KICKED/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 464, Col: 15},
+		{Name: "loading PLAYER_KICKED/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 465, Col: 15},
+		{Name: "loading PLAYER_NEW/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 467, Col: 15},
+		{Name: "loading PLAYER_NEW/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 469, Col: 15},
+		{Name: "loading SERVER_ASYNC", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 496, Col: 25},
+		{Name: "loading PAUSE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 497, Col: 18},
+		{Name: "loading leave", From: 2, To: 8, File: "specs/lockstep/spec.yaml", Line: 500, Col: 18},
+		{Name: "loading lost", From: 2, To: 8, File: "specs/lockstep/spec.yaml", Line: 501, Col: 17},
+		{Name: "game frame", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 425, Col: 11},
+		{Name: "game GAMECOMMANDS/1", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 458, Col: 15},
+		{Name: "game GAMECOMMANDS/2", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 459, Col: 15},
+		{Name: "game NWF_DONE/1", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 461, Col: 15},
+		{Name: "game NWF_DONE/2", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 462, Col: 15},
+		{Name: "game PLAYER_KICKED/1", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 464, Col: 15},
+		{Name: "game PLAYER_KICKED/2", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 465, Col: 15},
+		{Name: "game PLAYER_NEW/1", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 467, Col: 15},
+		{Name: "game PLAYER_NEW/2", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 469, Col: 15},
+		{Name: "game SNAPSHOT_REQUEST/1", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 483, Col: 15},
+		{Name: "game SNAPSHOT_REQUEST/2", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 484, Col: 15},
+		{Name: "game snapshot", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 486, Col: 13},
+		{Name: "game speed", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 492, Col: 18},
+		{Name: "game pause", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 493, Col: 18},
+		{Name: "game SERVER_ASYNC", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 496, Col: 25},
+		{Name: "game PAUSE", From: 3, To: 3, File: "specs/lockstep/spec.yaml", Line: 497, Col: 18},
+		{Name: "game leave", From: 3, To: 8, File: "specs/lockstep/spec.yaml", Line: 500, Col: 18},
+		{Name: "game lost", From: 3, To: 8, File: "specs/lockstep/spec.yaml", Line: 501, Col: 17},
+		{Name: "waiting JOINED", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 432, Col: 17},
+		{Name: "waiting SNAPSHOT/1", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 434, Col: 13},
+		{Name: "waiting SNAPSHOT/2", From: 4, To: 5, File: "specs/lockstep/spec.yaml", Line: 435, Col: 13},
+		{Name: "waiting SNAPSHOT/3", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 436, Col: 13},
+		{Name: "waiting GAMECOMMANDS", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 472, Col: 25},
+		{Name: "waiting NWF_DONE/1", From: 4, To: 8, File: "specs/lockstep/spec.yaml", Line: 474, Col: 15},
+		{Name: "waiting NWF_DONE/2", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 475, Col: 15},
+		{Name: "waiting NWF_DONE/3", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 476, Col: 15},
+		{Name: "waiting NWF_DONE/4", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 477, Col: 15},
+		{Name: "waiting PLAYER_KICKED", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 478, Col: 26},
+		{Name: "waiting PLAYER_NEW", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 479, Col: 23},
+		{Name: "waiting SERVER_ASYNC", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 496, Col: 25},
+		{Name: "waiting PAUSE", From: 4, To: 4, File: "specs/lockstep/spec.yaml", Line: 497, Col: 18},
+		{Name: "waiting leave", From: 4, To: 8, File: "specs/lockstep/spec.yaml", Line: 500, Col: 18},
+		{Name: "waiting lost", From: 4, To: 8, File: "specs/lockstep/spec.yaml", Line: 501, Col: 17},
+		{Name: "watching frame", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 439, Col: 16},
+		{Name: "watching sit", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 440, Col: 14},
+		{Name: "watching SEATED", From: 5, To: 6, File: "specs/lockstep/spec.yaml", Line: 441, Col: 17},
+		{Name: "watching REFUSED", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 442, Col: 18},
+		{Name: "watching GAMECOMMANDS", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 472, Col: 25},
+		{Name: "watching NWF_DONE/1", From: 5, To: 8, File: "specs/lockstep/spec.yaml", Line: 474, Col: 15},
+		{Name: "watching NWF_DONE/2", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 475, Col: 15},
+		{Name: "watching NWF_DONE/3", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 476, Col: 15},
+		{Name: "watching NWF_DONE/4", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 477, Col: 15},
+		{Name: "watching PLAYER_KICKED", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 478, Col: 26},
+		{Name: "watching PLAYER_NEW", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 479, Col: 23},
+		{Name: "watching SERVER_ASYNC", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 496, Col: 25},
+		{Name: "watching PAUSE", From: 5, To: 5, File: "specs/lockstep/spec.yaml", Line: 497, Col: 18},
+		{Name: "watching leave", From: 5, To: 8, File: "specs/lockstep/spec.yaml", Line: 500, Col: 18},
+		{Name: "watching lost", From: 5, To: 8, File: "specs/lockstep/spec.yaml", Line: 501, Col: 17},
+		{Name: "sitting frame/1", From: 6, To: 7, File: "specs/lockstep/spec.yaml", Line: 446, Col: 13},
+		{Name: "sitting frame/2", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 447, Col: 13},
+		{Name: "sitting GAMECOMMANDS", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 472, Col: 25},
+		{Name: "sitting NWF_DONE/1", From: 6, To: 8, File: "specs/lockstep/spec.yaml", Line: 474, Col: 15},
+		{Name: "sitting NWF_DONE/2", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 475, Col: 15},
+		{Name: "sitting NWF_DONE/3", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 476, Col: 15},
+		{Name: "sitting NWF_DONE/4", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 477, Col: 15},
+		{Name: "sitting PLAYER_KICKED", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 478, Col: 26},
+		{Name: "sitting PLAYER_NEW", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 479, Col: 23},
+		{Name: "sitting SNAPSHOT_REQUEST/1", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 483, Col: 15},
+		{Name: "sitting SNAPSHOT_REQUEST/2", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 484, Col: 15},
+		{Name: "sitting snapshot", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 486, Col: 13},
+		{Name: "sitting SERVER_ASYNC", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 496, Col: 25},
+		{Name: "sitting PAUSE", From: 6, To: 6, File: "specs/lockstep/spec.yaml", Line: 497, Col: 18},
+		{Name: "sitting leave", From: 6, To: 8, File: "specs/lockstep/spec.yaml", Line: 500, Col: 18},
+		{Name: "sitting lost", From: 6, To: 8, File: "specs/lockstep/spec.yaml", Line: 501, Col: 17},
+		{Name: "seated frame", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 450, Col: 16},
+		{Name: "seated GAMECOMMANDS", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 472, Col: 25},
+		{Name: "seated NWF_DONE/1", From: 7, To: 8, File: "specs/lockstep/spec.yaml", Line: 474, Col: 15},
+		{Name: "seated NWF_DONE/2", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 475, Col: 15},
+		{Name: "seated NWF_DONE/3", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 476, Col: 15},
+		{Name: "seated NWF_DONE/4", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 477, Col: 15},
+		{Name: "seated PLAYER_KICKED", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 478, Col: 26},
+		{Name: "seated PLAYER_NEW", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 479, Col: 23},
+		{Name: "seated SNAPSHOT_REQUEST/1", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 483, Col: 15},
+		{Name: "seated SNAPSHOT_REQUEST/2", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 484, Col: 15},
+		{Name: "seated snapshot", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 486, Col: 13},
+		{Name: "seated speed", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 492, Col: 18},
+		{Name: "seated pause", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 493, Col: 18},
+		{Name: "seated SERVER_ASYNC", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 496, Col: 25},
+		{Name: "seated PAUSE", From: 7, To: 7, File: "specs/lockstep/spec.yaml", Line: 497, Col: 18},
+		{Name: "seated leave", From: 7, To: 8, File: "specs/lockstep/spec.yaml", Line: 500, Col: 18},
+		{Name: "seated lost", From: 7, To: 8, File: "specs/lockstep/spec.yaml", Line: 501, Col: 17},
+		{Name: "gone SERVER_START", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 18},
+		{Name: "gone JOINED", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 32},
+		{Name: "gone REFUSED", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 40},
+		{Name: "gone SEATED", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 49},
+		{Name: "gone GAMECOMMANDS", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 57},
+		{Name: "gone NWF_DONE", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 71},
+		{Name: "gone SNAPSHOT", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 81},
+		{Name: "gone SNAPSHOT_REQUEST", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 91},
+		{Name: "gone SERVER_ASYNC", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 109},
+		{Name: "gone PAUSE", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 123},
+		{Name: "gone PLAYER_NEW", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 130},
+		{Name: "gone PLAYER_KICKED", From: 8, To: 8, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 453, Col: 142},
 	},
 	TickNanos:  1000000000,
+	Parties:    33,
 	MaxFrame:   maxFrame,
-	MaxEffects: 9,
+	MaxEffects: 2,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -342,17 +580,25 @@ var clientInfo = fsm.Info{
 
 // What each state handles or ignores.
 var clientLegal = [...]string{
-	ClientStateAway:    "join",
-	ClientStateJoined:  "lost, SERVER_START, PLAYER_KICKED, leave",
-	ClientStateLoading: "lost, GAMECOMMANDS, NWF_DONE, SERVER_ASYNC, PLAYER_KICKED, loaded, leave",
-	ClientStateGame:    "lost, GAMECOMMANDS, NWF_DONE, SERVER_ASYNC, PLAYER_KICKED, frame, speed, leave",
-	ClientStateGone:    "SERVER_START, GAMECOMMANDS, NWF_DONE, SERVER_ASYNC, PLAYER_KICKED",
+	ClientStateAway:     "join",
+	ClientStateJoined:   "lost, REFUSED, JOINED, SERVER_START, leave",
+	ClientStateLoading:  "lost, GAMECOMMANDS, NWF_DONE, PAUSE, SERVER_ASYNC, PLAYER_NEW, PLAYER_KICKED, loaded, leave",
+	ClientStateGame:     "lost, SNAPSHOT_REQUEST, GAMECOMMANDS, NWF_DONE, PAUSE, SERVER_ASYNC, PLAYER_NEW, PLAYER_KICKED, frame, snapshot, speed, pause, leave",
+	ClientStateWaiting:  "lost, JOINED, SNAPSHOT, GAMECOMMANDS, NWF_DONE, PAUSE, SERVER_ASYNC, PLAYER_NEW, PLAYER_KICKED, leave",
+	ClientStateWatching: "lost, REFUSED, SEATED, GAMECOMMANDS, NWF_DONE, PAUSE, SERVER_ASYNC, PLAYER_NEW, PLAYER_KICKED, frame, sit, leave",
+	ClientStateSitting:  "lost, SNAPSHOT_REQUEST, GAMECOMMANDS, NWF_DONE, PAUSE, SERVER_ASYNC, PLAYER_NEW, PLAYER_KICKED, frame, snapshot, leave",
+	ClientStateSeated:   "lost, SNAPSHOT_REQUEST, GAMECOMMANDS, NWF_DONE, PAUSE, SERVER_ASYNC, PLAYER_NEW, PLAYER_KICKED, frame, snapshot, speed, pause, leave",
+	ClientStateGone:     "REFUSED, JOINED, SEATED, SNAPSHOT_REQUEST, SNAPSHOT, SERVER_START, GAMECOMMANDS, NWF_DONE, PAUSE, SERVER_ASYNC, PLAYER_NEW, PLAYER_KICKED",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var clientHandles = [][]uint16{
-	ClientStateAway:    {ClientCommandJoin: 1},
-	ClientStateJoined:  {ClientEventLost: 5, ClientReceiveServerStart: 2, ClientReceivePlayerKicked: 3, ClientCommandLeave: 4},
-	ClientStateLoading: {ClientEventLost: 12, ClientReceiveGamecommands: 7, ClientReceiveNwfDone: 8, ClientReceiveServerAsync: 9, ClientReceivePlayerKicked: 10, ClientCommandLoaded: 6, ClientCommandLeave: 11},
-	ClientStateGame:    {ClientEventLost: 20, ClientReceiveGamecommands: 15, ClientReceiveNwfDone: 16, ClientReceiveServerAsync: 17, ClientReceivePlayerKicked: 18, ClientCommandFrame: 13, ClientCommandSpeed: 14, ClientCommandLeave: 19},
+	ClientStateAway:     {ClientCommandJoin: 1},
+	ClientStateJoined:   {ClientEventLost: 7, ClientReceiveRefused: 5, ClientReceiveJoined: 4, ClientReceiveServerStart: 2, ClientCommandLeave: 6},
+	ClientStateLoading:  {ClientEventLost: 20, ClientReceiveGamecommands: 9, ClientReceiveNwfDone: 11, ClientReceivePause: 18, ClientReceiveServerAsync: 17, ClientReceivePlayerNew: 15, ClientReceivePlayerKicked: 13, ClientCommandLoaded: 8, ClientCommandLeave: 19},
+	ClientStateGame:     {ClientEventLost: 38, ClientReceiveSnapshotRequest: 30, ClientReceiveGamecommands: 22, ClientReceiveNwfDone: 24, ClientReceivePause: 36, ClientReceiveServerAsync: 35, ClientReceivePlayerNew: 28, ClientReceivePlayerKicked: 26, ClientCommandFrame: 21, ClientCommandSnapshot: 32, ClientCommandSpeed: 33, ClientCommandPause: 34, ClientCommandLeave: 37},
+	ClientStateWaiting:  {ClientEventLost: 53, ClientReceiveJoined: 39, ClientReceiveSnapshot: 40, ClientReceiveGamecommands: 43, ClientReceiveNwfDone: 44, ClientReceivePause: 51, ClientReceiveServerAsync: 50, ClientReceivePlayerNew: 49, ClientReceivePlayerKicked: 48, ClientCommandLeave: 52},
+	ClientStateWatching: {ClientEventLost: 68, ClientReceiveRefused: 57, ClientReceiveSeated: 56, ClientReceiveGamecommands: 58, ClientReceiveNwfDone: 59, ClientReceivePause: 66, ClientReceiveServerAsync: 65, ClientReceivePlayerNew: 64, ClientReceivePlayerKicked: 63, ClientCommandFrame: 54, ClientCommandSit: 55, ClientCommandLeave: 67},
+	ClientStateSitting:  {ClientEventLost: 84, ClientReceiveSnapshotRequest: 78, ClientReceiveGamecommands: 71, ClientReceiveNwfDone: 72, ClientReceivePause: 82, ClientReceiveServerAsync: 81, ClientReceivePlayerNew: 77, ClientReceivePlayerKicked: 76, ClientCommandFrame: 69, ClientCommandSnapshot: 80, ClientCommandLeave: 83},
+	ClientStateSeated:   {ClientEventLost: 101, ClientReceiveSnapshotRequest: 93, ClientReceiveGamecommands: 86, ClientReceiveNwfDone: 87, ClientReceivePause: 99, ClientReceiveServerAsync: 98, ClientReceivePlayerNew: 92, ClientReceivePlayerKicked: 91, ClientCommandFrame: 85, ClientCommandSnapshot: 95, ClientCommandSpeed: 96, ClientCommandPause: 97, ClientCommandLeave: 100},
 }

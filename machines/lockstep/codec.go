@@ -9,12 +9,12 @@ import (
 )
 
 // maxFrame is the largest frame in bytes.
-const maxFrame = 14
+const maxFrame = 65536
 
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
 func FrameSize(b []byte) (int, error) {
-	if len(b) < 4 {
+	if len(b) < 6 {
 		return 0, nil
 	}
 	_, total, e := readHeader(b)
@@ -24,45 +24,72 @@ func FrameSize(b []byte) (int, error) {
 	return total, nil
 }
 
-// readHeader reads the header of a frame that has at least its 4 bytes.
+// readHeader reads the header of a frame that has at least its 6 bytes.
 func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
-	switch id := binary.BigEndian.Uint16(b[2:]); id {
-	case 0:
+	switch id := binary.LittleEndian.Uint16(b[0:]); id {
+	case 1793:
 		kind = MessageJoin
-	case 1:
+	case 1794:
+		kind = MessageRefused
+	case 1795:
+		kind = MessageJoined
+	case 1796:
+		kind = MessageSit
+	case 1797:
+		kind = MessageLeave
+	case 1800:
+		kind = MessageSeated
+	case 1798:
+		kind = MessageSnapshotRequest
+	case 1799:
+		kind = MessageSnapshot
+	case 261:
 		kind = MessageServerStart
-	case 2:
+	case 1026:
 		kind = MessageGamecommands
-	case 3:
+	case 1025:
 		kind = MessageNwfDone
-	case 4:
+	case 1027:
+		kind = MessagePause
+	case 1029:
 		kind = MessageServerSpeed
-	case 5:
+	case 263:
 		kind = MessageServerAsync
-	case 6:
+	case 523:
+		kind = MessagePlayerNew
+	case 521:
 		kind = MessagePlayerKicked
 	default:
-		return 0, 0, wire.Error{Offset: 2, Problem: wire.UnknownType, Value: int64(id)}
+		return 0, 0, wire.Error{Offset: 0, Problem: wire.UnknownType, Value: int64(id)}
 	}
-	size := int64(binary.BigEndian.Uint16(b[0:]))
+	size := int64(binary.LittleEndian.Uint32(b[2:])) + 6
 	if least := int64(leastFrame[kind]); size < least {
-		return 0, 0, wire.Error{Message: kind.String(), Problem: wire.Short, Value: size, Limit: least}
+		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Short, Value: size, Limit: least}
 	}
 	if size > maxFrame {
-		return 0, 0, wire.Error{Message: kind.String(), Problem: wire.Long, Value: size, Limit: maxFrame}
+		return 0, 0, wire.Error{Message: kind.String(), Offset: 2, Problem: wire.Long, Value: size, Limit: maxFrame}
 	}
 	return kind, int(size), e
 }
 
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
-	MessageJoin:         5,
-	MessageServerStart:  4,
-	MessageGamecommands: 5,
-	MessageNwfDone:      4,
-	MessageServerSpeed:  5,
-	MessageServerAsync:  4,
-	MessagePlayerKicked: 5,
+	MessageJoin:            16,
+	MessageRefused:         7,
+	MessageJoined:          15,
+	MessageSit:             16,
+	MessageLeave:           6,
+	MessageSeated:          11,
+	MessageSnapshotRequest: 10,
+	MessageSnapshot:        12,
+	MessageServerStart:     19,
+	MessageGamecommands:    19,
+	MessageNwfDone:         22,
+	MessagePause:           7,
+	MessageServerSpeed:     10,
+	MessageServerAsync:     7,
+	MessagePlayerNew:       11,
+	MessagePlayerKicked:    12,
 }
 
 // DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
@@ -75,8 +102,8 @@ func DecodeMessage(b []byte, m *Message) error {
 }
 
 func decode(b []byte, m *Message) wire.Error {
-	if len(b) < 4 {
-		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 4}
+	if len(b) < 6 {
+		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 6}
 	}
 	kind, total, e := readHeader(b)
 	if e.Problem != 0 {
@@ -96,6 +123,24 @@ func decode(b []byte, m *Message) wire.Error {
 	case MessageJoin:
 		m.Join = JoinMessage{}
 		return decodeJoin(b, &m.Join)
+	case MessageRefused:
+		m.Refused = RefusedMessage{}
+		return decodeRefused(b, &m.Refused)
+	case MessageJoined:
+		m.Joined = JoinedMessage{}
+		return decodeJoined(b, &m.Joined)
+	case MessageSit:
+		m.Sit = SitMessage{}
+		return decodeSit(b, &m.Sit)
+	case MessageSeated:
+		m.Seated = SeatedMessage{}
+		return decodeSeated(b, &m.Seated)
+	case MessageSnapshotRequest:
+		m.SnapshotRequest = SnapshotRequestMessage{}
+		return decodeSnapshotRequest(b, &m.SnapshotRequest)
+	case MessageSnapshot:
+		m.Snapshot = SnapshotMessage{}
+		return decodeSnapshot(b, &m.Snapshot)
 	case MessageServerStart:
 		m.ServerStart = ServerStartMessage{}
 		return decodeServerStart(b, &m.ServerStart)
@@ -105,18 +150,24 @@ func decode(b []byte, m *Message) wire.Error {
 	case MessageNwfDone:
 		m.NwfDone = NwfDoneMessage{}
 		return decodeNwfDone(b, &m.NwfDone)
+	case MessagePause:
+		m.Pause = PauseMessage{}
+		return decodePause(b, &m.Pause)
 	case MessageServerSpeed:
 		m.ServerSpeed = ServerSpeedMessage{}
 		return decodeServerSpeed(b, &m.ServerSpeed)
 	case MessageServerAsync:
 		m.ServerAsync = ServerAsyncMessage{}
 		return decodeServerAsync(b, &m.ServerAsync)
+	case MessagePlayerNew:
+		m.PlayerNew = PlayerNewMessage{}
+		return decodePlayerNew(b, &m.PlayerNew)
 	case MessagePlayerKicked:
 		m.PlayerKicked = PlayerKickedMessage{}
 		return decodePlayerKicked(b, &m.PlayerKicked)
 	}
-	if len(b) > 4 {
-		return wire.Error{Message: kind.String(), Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
+	if len(b) > 6 {
+		return wire.Error{Message: kind.String(), Offset: 6, Problem: wire.Trailing, Value: int64(len(b) - 6)}
 	}
 	return e
 }
@@ -125,25 +176,41 @@ func decode(b []byte, m *Message) wire.Error {
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	dst = append(dst, 0, 0) // length, set below
-	if int(m.Kind) >= 7 {
+	if int(m.Kind) >= 16 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
-	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(messageIDs[m.Kind]))
+	dst = append(dst, 0, 0, 0, 0) // length, set below
 	var err error
 	switch m.Kind {
 	case MessageJoin:
 		dst, err = encodeJoin(dst, start, &m.Join)
+	case MessageRefused:
+		dst, err = encodeRefused(dst, start, &m.Refused)
+	case MessageJoined:
+		dst, err = encodeJoined(dst, start, &m.Joined)
+	case MessageSit:
+		dst, err = encodeSit(dst, start, &m.Sit)
+	case MessageSeated:
+		dst, err = encodeSeated(dst, start, &m.Seated)
+	case MessageSnapshotRequest:
+		dst, err = encodeSnapshotRequest(dst, start, &m.SnapshotRequest)
+	case MessageSnapshot:
+		dst, err = encodeSnapshot(dst, start, &m.Snapshot)
 	case MessageServerStart:
 		dst, err = encodeServerStart(dst, start, &m.ServerStart)
 	case MessageGamecommands:
 		dst, err = encodeGamecommands(dst, start, &m.Gamecommands)
 	case MessageNwfDone:
 		dst, err = encodeNwfDone(dst, start, &m.NwfDone)
+	case MessagePause:
+		dst, err = encodePause(dst, start, &m.Pause)
 	case MessageServerSpeed:
 		dst, err = encodeServerSpeed(dst, start, &m.ServerSpeed)
 	case MessageServerAsync:
 		dst, err = encodeServerAsync(dst, start, &m.ServerAsync)
+	case MessagePlayerNew:
+		dst, err = encodePlayerNew(dst, start, &m.PlayerNew)
 	case MessagePlayerKicked:
 		dst, err = encodePlayerKicked(dst, start, &m.PlayerKicked)
 	}
@@ -153,200 +220,772 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	if n := len(dst) - start; n > maxFrame {
 		return dst[:start], wire.Error{Message: m.Kind.String(), Problem: wire.Long, Value: int64(n), Limit: maxFrame}
 	}
-	binary.BigEndian.PutUint16(dst[start:], uint16(len(dst)-start))
+	binary.LittleEndian.PutUint32(dst[start+2:], uint32(len(dst)-start-6))
 	return dst, nil
 }
 
 func decodeJoin(b []byte, m *JoinMessage) wire.Error {
-	if b[4] > 7 {
-		return wire.Error{Message: "JOIN", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
+	if v := b[6]; v != 255 {
+		m.Slot.Present = true
+		if v > 7 {
+			return wire.Error{Message: "JOIN", Field: "slot", Offset: 6, Problem: wire.Range, Value: int64(v), Limit: 7}
+		}
+		m.Slot.Value = Slot(v)
 	}
-	m.Slot = Slot(b[4])
-	if len(b) > 5 {
-		return wire.Error{Message: "JOIN", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	m.Key = Key(binary.BigEndian.Uint64(b[7:]))
+	var count1 uint64
+	at := 15
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return wire.BadVarint("JOIN", "name", b, at, n)
+		}
+		count1 = v
+		at += n
+	}
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "JOIN", Field: "name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 32 {
+			return wire.Error{Message: "JOIN", Field: "name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 32}
+		}
+		if i := wire.BadUTF8(text); i >= 0 {
+			return wire.Error{Message: "JOIN", Field: "name", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		m.Name.Len = uint8(copy(m.Name.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "JOIN", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
 }
 
-func encodeJoin(dst []byte, _ int, m *JoinMessage) ([]byte, error) {
+func encodeJoin(dst []byte, start int, m *JoinMessage) ([]byte, error) {
+	if m.Slot.Present {
+		dst = append(dst, byte(m.Slot.Value))
+	} else {
+		dst = append(dst, 255)
+	}
+	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Key))
+	if int(m.Name.Len) > 32 {
+		return dst, wire.Error{Message: "JOIN", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 32}
+	}
+	dst = wire.AppendLEB128(dst, uint64(m.Name.Len))
+	{
+		text := m.Name.Data[:min(int(m.Name.Len), 32)]
+		if i := wire.BadUTF8(text); i >= 0 {
+			return dst, wire.Error{Message: "JOIN", Field: "name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		dst = append(dst, text...)
+	}
+	return dst, nil
+}
+
+func decodeRefused(b []byte, m *RefusedMessage) wire.Error {
+	if b[6] > 2 {
+		return wire.Error{Message: "REFUSED", Field: "why", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 2}
+	}
+	m.Why = No(b[6])
+	if len(b) > 7 {
+		return wire.Error{Message: "REFUSED", Offset: 7, Problem: wire.Trailing, Value: int64(len(b) - 7)}
+	}
+	return wire.Error{}
+}
+
+func encodeRefused(dst []byte, start int, m *RefusedMessage) ([]byte, error) {
+	if int(m.Why) >= 3 {
+		return dst, wire.Error{Message: "REFUSED", Field: "why", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Why), Limit: 2}
+	}
+	dst = append(dst, byte(m.Why))
+	return dst, nil
+}
+
+func decodeJoined(b []byte, m *JoinedMessage) wire.Error {
+	m.Frame = Frame(binary.BigEndian.Uint32(b[6:]))
+	m.Players = Slots(b[10])
+	m.Seed = Seed(binary.BigEndian.Uint32(b[11:]))
+	if len(b) > 15 {
+		return wire.Error{Message: "JOINED", Offset: 15, Problem: wire.Trailing, Value: int64(len(b) - 15)}
+	}
+	return wire.Error{}
+}
+
+func encodeJoined(dst []byte, start int, m *JoinedMessage) ([]byte, error) {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
+	if m.Players > 255 {
+		return dst, wire.Error{Message: "JOINED", Field: "players", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players), Limit: 255}
+	}
+	dst = append(dst, byte(m.Players))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
+	return dst, nil
+}
+
+func decodeSit(b []byte, m *SitMessage) wire.Error {
+	if b[6] > 7 {
+		return wire.Error{Message: "SIT", Field: "slot", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 7}
+	}
+	m.Slot = Slot(b[6])
+	m.Key = Key(binary.BigEndian.Uint64(b[7:]))
+	var count1 uint64
+	at := 15
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return wire.BadVarint("SIT", "name", b, at, n)
+		}
+		count1 = v
+		at += n
+	}
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "SIT", Field: "name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 32 {
+			return wire.Error{Message: "SIT", Field: "name", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 32}
+		}
+		if i := wire.BadUTF8(text); i >= 0 {
+			return wire.Error{Message: "SIT", Field: "name", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		m.Name.Len = uint8(copy(m.Name.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "SIT", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeSit(dst []byte, start int, m *SitMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Key))
+	if int(m.Name.Len) > 32 {
+		return dst, wire.Error{Message: "SIT", Field: "name", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Name.Len), Limit: 32}
+	}
+	dst = wire.AppendLEB128(dst, uint64(m.Name.Len))
+	{
+		text := m.Name.Data[:min(int(m.Name.Len), 32)]
+		if i := wire.BadUTF8(text); i >= 0 {
+			return dst, wire.Error{Message: "SIT", Field: "name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		dst = append(dst, text...)
+	}
+	return dst, nil
+}
+
+func decodeSeated(b []byte, m *SeatedMessage) wire.Error {
+	if b[6] > 7 {
+		return wire.Error{Message: "SEATED", Field: "slot", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 7}
+	}
+	m.Slot = Slot(b[6])
+	m.Frame = Frame(binary.BigEndian.Uint32(b[7:]))
+	if len(b) > 11 {
+		return wire.Error{Message: "SEATED", Offset: 11, Problem: wire.Trailing, Value: int64(len(b) - 11)}
+	}
+	return wire.Error{}
+}
+
+func encodeSeated(dst []byte, _ int, m *SeatedMessage) ([]byte, error) {
+	dst = append(dst, byte(m.Slot))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
+	return dst, nil
+}
+
+func decodeSnapshotRequest(b []byte, m *SnapshotRequestMessage) wire.Error {
+	m.Frame = Frame(binary.BigEndian.Uint32(b[6:]))
+	if len(b) > 10 {
+		return wire.Error{Message: "SNAPSHOT_REQUEST", Offset: 10, Problem: wire.Trailing, Value: int64(len(b) - 10)}
+	}
+	return wire.Error{}
+}
+
+func encodeSnapshotRequest(dst []byte, _ int, m *SnapshotRequestMessage) ([]byte, error) {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
+	return dst, nil
+}
+
+func decodeSnapshot(b []byte, m *SnapshotMessage) wire.Error {
+	m.Frame = Frame(binary.BigEndian.Uint32(b[6:]))
+	if b[10] > 1 {
+		return wire.Error{Message: "SNAPSHOT", Field: "last", Offset: 10, Problem: wire.Range, Value: int64(b[10]), Limit: 1}
+	}
+	m.Last = b[10] != 0
+	var count1 uint64
+	at := 11
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return wire.BadVarint("SNAPSHOT", "part", b, at, n)
+		}
+		count1 = v
+		at += n
+	}
+	{
+		if count1 > uint64(len(b)-at) {
+			return wire.Error{Message: "SNAPSHOT", Field: "part", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1, 1<<32))}
+		}
+		end := at + int(count1)
+		text := b[at:end]
+		if len(text) > 1024 {
+			return wire.Error{Message: "SNAPSHOT", Field: "part", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1024}
+		}
+		m.Part.Len = uint16(copy(m.Part.Data[:], text))
+		at = end
+	}
+	if len(b) > at {
+		return wire.Error{Message: "SNAPSHOT", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeSnapshot(dst []byte, start int, m *SnapshotMessage) ([]byte, error) {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
+	dst = append(dst, byte(ordinal(m.Last)))
+	if int(m.Part.Len) > 1024 {
+		return dst, wire.Error{Message: "SNAPSHOT", Field: "part", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Part.Len), Limit: 1024}
+	}
+	dst = wire.AppendLEB128(dst, uint64(m.Part.Len))
+	{
+		text := m.Part.Data[:min(int(m.Part.Len), 1024)]
+		dst = append(dst, text...)
+	}
 	return dst, nil
 }
 
 func decodeServerStart(b []byte, m *ServerStartMessage) wire.Error {
-	at := 4
-	if len(b) < at+8 {
-		return wire.Error{Message: "SERVER_START", Field: "players", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+	m.Seed = Seed(binary.BigEndian.Uint32(b[6:]))
+	m.Due = GameFrame(binary.BigEndian.Uint32(b[10:]))
+	if v := binary.BigEndian.Uint32(b[14:]); v != 3 {
+		return wire.Error{Message: "SERVER_START", Offset: 14, Problem: wire.Mismatch, Value: int64(v), Limit: 3}
 	}
-	{
-		v := binary.BigEndian.Uint64(b[at:])
-		if v > 255 {
-			return wire.Error{Message: "SERVER_START", Field: "players", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
-		}
-		m.Players = Slots(v)
-	}
-	at += 8
-	if len(b) > at {
-		return wire.Error{Message: "SERVER_START", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	m.Players = Slots(b[18])
+	if len(b) > 19 {
+		return wire.Error{Message: "SERVER_START", Offset: 19, Problem: wire.Trailing, Value: int64(len(b) - 19)}
 	}
 	return wire.Error{}
 }
 
 func encodeServerStart(dst []byte, start int, m *ServerStartMessage) ([]byte, error) {
-	if m.Players>>8 != 0 {
-		return dst, wire.Error{Message: "SERVER_START", Field: "players", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players)}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Due))
+	dst = append(dst, 0, 0, 0, 3)
+	if m.Players > 255 {
+		return dst, wire.Error{Message: "SERVER_START", Field: "players", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Players), Limit: 255}
 	}
-	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Players))
+	dst = append(dst, byte(m.Players))
 	return dst, nil
 }
 
 func decodeGamecommands(b []byte, m *GamecommandsMessage) wire.Error {
-	if b[4] > 7 {
-		return wire.Error{Message: "GAMECOMMANDS", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
+	if b[6] > 7 {
+		return wire.Error{Message: "GAMECOMMANDS", Field: "slot", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 7}
 	}
-	m.Slot = Slot(b[4])
-	at := 5
-	if len(b) < at+1 {
-		return wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
+	m.Slot = Slot(b[6])
+	m.Frame = Frame(binary.BigEndian.Uint32(b[7:]))
+	m.Sum = Checksum(binary.BigEndian.Uint32(b[11:]))
 	{
-		v := b[at]
-		if v > 11 {
-			return wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 11}
+		n := binary.BigEndian.Uint32(b[15:])
+		if n > 8 {
+			return wire.Error{Message: "GAMECOMMANDS", Field: "commands", Offset: 15, Problem: wire.Count, Value: int64(n), Limit: 8}
 		}
-		m.Entry.Sent = Frame(v)
+		m.Commands.Len = uint8(n)
 	}
-	at++
-	if len(b) < at+4 {
-		return wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	at := 19
+	for i := range m.Commands.Items[:m.Commands.Len] {
+		{
+			var err wire.Error
+			if at, err = decodeCommand(b, at, &m.Commands.Items[i], "GAMECOMMANDS"); err.Problem != 0 {
+				return err
+			}
+		}
 	}
-	{
-		v := binary.BigEndian.Uint32(b[at:])
-		m.Entry.Commands = Commands(v)
-	}
-	at += 4
-	if len(b) < at+4 {
-		return wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
-	}
-	{
-		v := binary.BigEndian.Uint32(b[at:])
-		m.Entry.Sum = Checksum(v)
-	}
-	at += 4
 	if len(b) > at {
 		return wire.Error{Message: "GAMECOMMANDS", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
 }
 
+// decodeCommandOrder decodes order. It returns the offset behind it.
+func decodeCommandOrder(b []byte, at int, e *Command, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "commands.order.what", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Order.Value.What = b[at]
+	at++
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "commands.order.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Order.Value.At.X = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "commands.order.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Order.Value.At.Y = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	return at, wire.Error{}
+}
+
+// decodeCommandPath decodes path. It returns the offset behind it.
+func decodeCommandPath(b []byte, at int, e *Command, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "commands.path.what", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Path.Value.What = b[at]
+	at++
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "commands.path.from.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Path.Value.From.X = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "commands.path.from.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Path.Value.From.Y = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return at, wire.BadVarint(message, "commands.path.steps", b, at, n)
+		}
+		if v > 32 {
+			return at, wire.Error{Message: message, Field: "commands.path.steps", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 32}
+		}
+		e.Path.Value.Steps.Len = uint8(v)
+		at += n
+	}
+	for i := range e.Path.Value.Steps.Items[:e.Path.Value.Steps.Len] {
+		if len(b) < at+1 {
+			return at, wire.Error{Message: message, Field: "commands.path.steps.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+		}
+		if b[at] > 5 {
+			return at, wire.Error{Message: message, Field: "commands.path.steps.", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 5}
+		}
+		e.Path.Value.Steps.Items[i] = Direction(b[at])
+		at++
+	}
+	return at, wire.Error{}
+}
+
+// decodeCommandGroup decodes group. It returns the offset behind it.
+func decodeCommandGroup(b []byte, at int, e *Command, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "commands.group.what", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Group.Value.What = b[at]
+	at++
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "commands.group.at.x", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Group.Value.At.X = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	if len(b) < at+2 {
+		return at, wire.Error{Message: message, Field: "commands.group.at.y", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	e.Group.Value.At.Y = binary.BigEndian.Uint16(b[at:])
+	at += 2
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return at, wire.BadVarint(message, "commands.group.units", b, at, n)
+		}
+		if v > 16 {
+			return at, wire.Error{Message: message, Field: "commands.group.units", Offset: at, Problem: wire.Count, Value: int64(v), Limit: 16}
+		}
+		e.Group.Value.Units.Len = uint8(v)
+		at += n
+	}
+	for i := range e.Group.Value.Units.Items[:e.Group.Value.Units.Len] {
+		if len(b) < at+4 {
+			return at, wire.Error{Message: message, Field: "commands.group.units.", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+		}
+		e.Group.Value.Units.Items[i] = binary.BigEndian.Uint32(b[at:])
+		at += 4
+	}
+	return at, wire.Error{}
+}
+
+// decodeCommandWords decodes words. It returns the offset behind it.
+func decodeCommandWords(b []byte, at int, e *Command, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "commands.words.whom", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	e.Words.Value.Whom = b[at]
+	at++
+	var count1x uint64
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return at, wire.BadVarint(message, "commands.words.words", b, at, n)
+		}
+		count1x = v
+		at += n
+	}
+	{
+		if count1x > uint64(len(b)-at) {
+			return at, wire.Error{Message: message, Field: "commands.words.words", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1x, 1<<32))}
+		}
+		end := at + int(count1x)
+		text := b[at:end]
+		if len(text) > 80 {
+			return at, wire.Error{Message: message, Field: "commands.words.words", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 80}
+		}
+		if i := wire.BadUTF8(text); i >= 0 {
+			return at, wire.Error{Message: message, Field: "commands.words.words", Offset: at + i, Problem: wire.Charset, Value: int64(text[i])}
+		}
+		e.Words.Value.Words.Len = uint8(copy(e.Words.Value.Words.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeCommandData decodes data. It returns the offset behind it.
+func decodeCommandData(b []byte, at int, e *Command, message string) (int, wire.Error) {
+	var count1x uint64
+	{
+		v, n := wire.LEB128(b[at:], 64, false)
+		if n <= 0 {
+			return at, wire.BadVarint(message, "commands.data", b, at, n)
+		}
+		count1x = v
+		at += n
+	}
+	{
+		if count1x > uint64(len(b)-at) {
+			return at, wire.Error{Message: message, Field: "commands.data", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + min(count1x, 1<<32))}
+		}
+		end := at + int(count1x)
+		text := b[at:end]
+		if len(text) > 64 {
+			return at, wire.Error{Message: message, Field: "commands.data", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 64}
+		}
+		e.Data.Value.Len = uint8(copy(e.Data.Value.Data[:], text))
+		at = end
+	}
+	return at, wire.Error{}
+}
+
+// decodeCommand decodes an element of commands. It returns the offset behind it.
+func decodeCommand(b []byte, at int, e *Command, message string) (int, wire.Error) {
+	if len(b) < at+1 {
+		return at, wire.Error{Message: message, Field: "commands.kind", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if b[at] > 5 {
+		return at, wire.Error{Message: message, Field: "commands.kind", Offset: at, Problem: wire.Range, Value: int64(b[at]), Limit: 5}
+	}
+	e.Kind = Kind(b[at])
+	at++
+	switch e.Kind {
+	case KindKeys:
+		e.Keys.Present = true
+		if len(b) < at+2 {
+			return at, wire.Error{Message: message, Field: "commands.keys", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+		}
+		e.Keys.Value = binary.BigEndian.Uint16(b[at:])
+		at += 2
+	case KindOrder:
+		e.Order.Present = true
+		var err wire.Error
+		if at, err = decodeCommandOrder(b, at, e, message); err.Problem != 0 {
+			return at, err
+		}
+	case KindPath:
+		e.Path.Present = true
+		var err wire.Error
+		if at, err = decodeCommandPath(b, at, e, message); err.Problem != 0 {
+			return at, err
+		}
+	case KindGroup:
+		e.Group.Present = true
+		var err wire.Error
+		if at, err = decodeCommandGroup(b, at, e, message); err.Problem != 0 {
+			return at, err
+		}
+	case KindWords:
+		e.Words.Present = true
+		var err wire.Error
+		if at, err = decodeCommandWords(b, at, e, message); err.Problem != 0 {
+			return at, err
+		}
+	case KindData:
+		e.Data.Present = true
+		var err wire.Error
+		if at, err = decodeCommandData(b, at, e, message); err.Problem != 0 {
+			return at, err
+		}
+	}
+	return at, wire.Error{}
+}
+
 func encodeGamecommands(dst []byte, start int, m *GamecommandsMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
-	if m.Entry.Sent > 11 {
-		return dst, wire.Error{Message: "GAMECOMMANDS", Field: "entry", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Entry.Sent)}
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Sum))
+	if int(m.Commands.Len) > 8 {
+		return dst, wire.Error{Message: "GAMECOMMANDS", Field: "commands", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Commands.Len), Limit: 8}
 	}
-	dst = append(dst, byte(m.Entry.Sent))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Entry.Commands))
-	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Entry.Sum))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Commands.Len))
+	for i := range m.Commands.Items[:min(int(m.Commands.Len), 8)] {
+		{
+			var err error
+			if dst, err = encodeCommand(dst, start, &m.Commands.Items[i], "GAMECOMMANDS"); err != nil {
+				return dst, err
+			}
+		}
+	}
+	return dst, nil
+}
+
+// encodeCommand appends an element of commands.
+func encodeCommand(dst []byte, start int, e *Command, message string) ([]byte, error) {
+	if int(e.Kind) >= 6 {
+		return dst, wire.Error{Message: message, Field: "commands.kind", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Kind), Limit: 5}
+	}
+	dst = append(dst, byte(e.Kind))
+	there1 := wire.Flags(e.Keys.Present, e.Order.Present, e.Path.Present, e.Group.Present, e.Words.Present, e.Data.Present)
+	switch e.Kind {
+	case KindKeys:
+		if there1 != 1 {
+			return dst, wire.Misplaced(message, commandsParts[:], there1, 1, len(dst)-start)
+		}
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Keys.Value))
+	case KindOrder:
+		if there1 != 2 {
+			return dst, wire.Misplaced(message, commandsParts[:], there1, 2, len(dst)-start)
+		}
+		dst = append(dst, e.Order.Value.What)
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Order.Value.At.X))
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Order.Value.At.Y))
+	case KindPath:
+		if there1 != 4 {
+			return dst, wire.Misplaced(message, commandsParts[:], there1, 4, len(dst)-start)
+		}
+		dst = append(dst, e.Path.Value.What)
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Path.Value.From.X))
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Path.Value.From.Y))
+		if int(e.Path.Value.Steps.Len) > 32 {
+			return dst, wire.Error{Message: message, Field: "commands.path.steps", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Path.Value.Steps.Len), Limit: 32}
+		}
+		dst = wire.AppendLEB128(dst, uint64(e.Path.Value.Steps.Len))
+		for i := range e.Path.Value.Steps.Items[:min(int(e.Path.Value.Steps.Len), 32)] {
+			if int(e.Path.Value.Steps.Items[i]) >= 6 {
+				return dst, wire.Error{Message: message, Field: "commands.path.steps.", Offset: len(dst) - start, Problem: wire.Range, Value: int64(e.Path.Value.Steps.Items[i]), Limit: 5}
+			}
+			dst = append(dst, byte(e.Path.Value.Steps.Items[i]))
+		}
+	case KindGroup:
+		if there1 != 8 {
+			return dst, wire.Misplaced(message, commandsParts[:], there1, 8, len(dst)-start)
+		}
+		dst = append(dst, e.Group.Value.What)
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Group.Value.At.X))
+		dst = binary.BigEndian.AppendUint16(dst, uint16(e.Group.Value.At.Y))
+		if int(e.Group.Value.Units.Len) > 16 {
+			return dst, wire.Error{Message: message, Field: "commands.group.units", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Group.Value.Units.Len), Limit: 16}
+		}
+		dst = wire.AppendLEB128(dst, uint64(e.Group.Value.Units.Len))
+		for i := range e.Group.Value.Units.Items[:min(int(e.Group.Value.Units.Len), 16)] {
+			dst = binary.BigEndian.AppendUint32(dst, uint32(e.Group.Value.Units.Items[i]))
+		}
+	case KindWords:
+		if there1 != 16 {
+			return dst, wire.Misplaced(message, commandsParts[:], there1, 16, len(dst)-start)
+		}
+		dst = append(dst, e.Words.Value.Whom)
+		if int(e.Words.Value.Words.Len) > 80 {
+			return dst, wire.Error{Message: message, Field: "commands.words.words", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Words.Value.Words.Len), Limit: 80}
+		}
+		dst = wire.AppendLEB128(dst, uint64(e.Words.Value.Words.Len))
+		{
+			text := e.Words.Value.Words.Data[:min(int(e.Words.Value.Words.Len), 80)]
+			if i := wire.BadUTF8(text); i >= 0 {
+				return dst, wire.Error{Message: message, Field: "commands.words.words", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+			}
+			dst = append(dst, text...)
+		}
+	case KindData:
+		if there1 != 32 {
+			return dst, wire.Misplaced(message, commandsParts[:], there1, 32, len(dst)-start)
+		}
+		if int(e.Data.Value.Len) > 64 {
+			return dst, wire.Error{Message: message, Field: "commands.data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(e.Data.Value.Len), Limit: 64}
+		}
+		dst = wire.AppendLEB128(dst, uint64(e.Data.Value.Len))
+		{
+			text := e.Data.Value.Data[:min(int(e.Data.Value.Len), 64)]
+			dst = append(dst, text...)
+		}
+	}
 	return dst, nil
 }
 
 func decodeNwfDone(b []byte, m *NwfDoneMessage) wire.Error {
-	at := 4
-	if len(b) < at+1 {
-		return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
+	m.Frame = Frame(binary.BigEndian.Uint32(b[6:]))
+	m.Due = GameFrame(binary.BigEndian.Uint32(b[10:]))
 	{
-		v := b[at]
-		if v > 11 {
-			return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 11}
+		v := binary.BigEndian.Uint32(b[14:])
+		if v > 80 {
+			return wire.Error{Message: "NWF_DONE", Field: "length", Offset: 14, Problem: wire.Range, Value: int64(v), Limit: 80}
 		}
-		m.Done.Frame = Frame(v)
-	}
-	at++
-	if len(b) < at+1 {
-		return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
-	}
-	{
-		v := b[at]
-		if v > 1 {
-			return wire.Error{Message: "NWF_DONE", Field: "done", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 1}
+		if v < 10 {
+			return wire.Error{Message: "NWF_DONE", Field: "length", Offset: 14, Problem: wire.Range, Value: int64(v), Limit: 10}
 		}
-		m.Done.Length = Length(v)
+		m.Length = Length(v)
 	}
-	at++
-	if len(b) > at {
-		return wire.Error{Message: "NWF_DONE", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	m.Next = GameFrame(binary.BigEndian.Uint32(b[18:]))
+	if len(b) > 22 {
+		return wire.Error{Message: "NWF_DONE", Offset: 22, Problem: wire.Trailing, Value: int64(len(b) - 22)}
 	}
 	return wire.Error{}
 }
 
-func encodeNwfDone(dst []byte, start int, m *NwfDoneMessage) ([]byte, error) {
-	if m.Done.Frame > 11 {
-		return dst, wire.Error{Message: "NWF_DONE", Field: "done", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Done.Frame)}
+func encodeNwfDone(dst []byte, _ int, m *NwfDoneMessage) ([]byte, error) {
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Due))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Length))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Next))
+	return dst, nil
+}
+
+func decodePause(b []byte, m *PauseMessage) wire.Error {
+	if b[6] > 1 {
+		return wire.Error{Message: "PAUSE", Field: "on", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 1}
 	}
-	dst = append(dst, byte(m.Done.Frame))
-	if m.Done.Length > 1 {
-		return dst, wire.Error{Message: "NWF_DONE", Field: "done", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Done.Length)}
+	m.On = b[6] != 0
+	if len(b) > 7 {
+		return wire.Error{Message: "PAUSE", Offset: 7, Problem: wire.Trailing, Value: int64(len(b) - 7)}
 	}
-	dst = append(dst, byte(m.Done.Length))
+	return wire.Error{}
+}
+
+func encodePause(dst []byte, _ int, m *PauseMessage) ([]byte, error) {
+	dst = append(dst, byte(ordinal(m.On)))
 	return dst, nil
 }
 
 func decodeServerSpeed(b []byte, m *ServerSpeedMessage) wire.Error {
-	if b[4] > 1 {
-		return wire.Error{Message: "SERVER_SPEED", Field: "want", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 1}
+	{
+		v := binary.BigEndian.Uint32(b[6:])
+		if v > 80 {
+			return wire.Error{Message: "SERVER_SPEED", Field: "want", Offset: 6, Problem: wire.Range, Value: int64(v), Limit: 80}
+		}
+		if v < 10 {
+			return wire.Error{Message: "SERVER_SPEED", Field: "want", Offset: 6, Problem: wire.Range, Value: int64(v), Limit: 10}
+		}
+		m.Want = Length(v)
 	}
-	m.Want = Length(b[4])
-	if len(b) > 5 {
-		return wire.Error{Message: "SERVER_SPEED", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	if len(b) > 10 {
+		return wire.Error{Message: "SERVER_SPEED", Offset: 10, Problem: wire.Trailing, Value: int64(len(b) - 10)}
 	}
 	return wire.Error{}
 }
 
 func encodeServerSpeed(dst []byte, _ int, m *ServerSpeedMessage) ([]byte, error) {
-	dst = append(dst, byte(m.Want))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Want))
 	return dst, nil
 }
 
 func decodeServerAsync(b []byte, m *ServerAsyncMessage) wire.Error {
-	at := 4
-	if len(b) < at+8 {
-		return wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
-	}
-	{
-		v := binary.BigEndian.Uint64(b[at:])
-		if v > 255 {
-			return wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 255}
-		}
-		m.Slots = Slots(v)
-	}
-	at += 8
-	if len(b) > at {
-		return wire.Error{Message: "SERVER_ASYNC", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	m.Slots = Slots(b[6])
+	if len(b) > 7 {
+		return wire.Error{Message: "SERVER_ASYNC", Offset: 7, Problem: wire.Trailing, Value: int64(len(b) - 7)}
 	}
 	return wire.Error{}
 }
 
 func encodeServerAsync(dst []byte, start int, m *ServerAsyncMessage) ([]byte, error) {
-	if m.Slots>>8 != 0 {
-		return dst, wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Slots)}
+	if m.Slots > 255 {
+		return dst, wire.Error{Message: "SERVER_ASYNC", Field: "slots", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Slots), Limit: 255}
 	}
-	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Slots))
+	dst = append(dst, byte(m.Slots))
 	return dst, nil
 }
 
-func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
-	if b[4] > 7 {
-		return wire.Error{Message: "PLAYER_KICKED", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
+func decodePlayerNew(b []byte, m *PlayerNewMessage) wire.Error {
+	if b[6] > 7 {
+		return wire.Error{Message: "PLAYER_NEW", Field: "slot", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 7}
 	}
-	m.Slot = Slot(b[4])
-	if len(b) > 5 {
-		return wire.Error{Message: "PLAYER_KICKED", Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	m.Slot = Slot(b[6])
+	m.Frame = Frame(binary.BigEndian.Uint32(b[7:]))
+	if len(b) > 11 {
+		return wire.Error{Message: "PLAYER_NEW", Offset: 11, Problem: wire.Trailing, Value: int64(len(b) - 11)}
 	}
 	return wire.Error{}
 }
 
-func encodePlayerKicked(dst []byte, _ int, m *PlayerKickedMessage) ([]byte, error) {
+func encodePlayerNew(dst []byte, _ int, m *PlayerNewMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	return dst, nil
 }
+
+func decodePlayerKicked(b []byte, m *PlayerKickedMessage) wire.Error {
+	if b[6] > 7 {
+		return wire.Error{Message: "PLAYER_KICKED", Field: "slot", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 7}
+	}
+	m.Slot = Slot(b[6])
+	switch b[7] {
+	case 0:
+		m.Reason = ReasonNoCause
+	case 1:
+		m.Reason = ReasonConnectionLost
+	case 4:
+		m.Reason = ReasonPingTimeout
+	case 7:
+		m.Reason = ReasonAsync
+	default:
+		return wire.Error{Message: "PLAYER_KICKED", Field: "reason", Offset: 7, Problem: wire.Range, Value: int64(b[7]), Limit: 7}
+	}
+	m.Frame = Frame(binary.BigEndian.Uint32(b[8:]))
+	if len(b) > 12 {
+		return wire.Error{Message: "PLAYER_KICKED", Offset: 12, Problem: wire.Trailing, Value: int64(len(b) - 12)}
+	}
+	return wire.Error{}
+}
+
+func encodePlayerKicked(dst []byte, start int, m *PlayerKickedMessage) ([]byte, error) {
+	dst = append(dst, byte(m.Slot))
+	if int(m.Reason) >= 4 {
+		return dst, wire.Error{Message: "PLAYER_KICKED", Field: "reason", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Reason), Limit: 3}
+	}
+	dst = append(dst, byte(reasonCodes[m.Reason]))
+	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
+	return dst, nil
+}
+
+// messageIDs are the type numbers.
+var messageIDs = [...]uint16{
+	MessageJoin:            1793,
+	MessageRefused:         1794,
+	MessageJoined:          1795,
+	MessageSit:             1796,
+	MessageLeave:           1797,
+	MessageSeated:          1800,
+	MessageSnapshotRequest: 1798,
+	MessageSnapshot:        1799,
+	MessageServerStart:     261,
+	MessageGamecommands:    1026,
+	MessageNwfDone:         1025,
+	MessagePause:           1027,
+	MessageServerSpeed:     1029,
+	MessageServerAsync:     263,
+	MessagePlayerNew:       523,
+	MessagePlayerKicked:    521,
+}
+
+// commandsParts are the fields of a union, for errors.
+var commandsParts = [...]string{
+	"commands.keys",
+	"commands.order",
+	"commands.path",
+	"commands.group",
+	"commands.words",
+	"commands.data",
+}
+
+// reasonCodes are the numbers of Reason on the wire.
+var reasonCodes = [...]uint8{0, 1, 4, 7}

@@ -10,55 +10,128 @@ type MessageKind uint8
 
 // The messages of the protocol.
 const (
-	MessageJoin         MessageKind = iota // the handshake of a client has succeeded
-	MessageServerStart                     // the game is loaded; these slots play
-	MessageGamecommands                    // from a client, or relayed to all clients, its sender included
-	MessageNwfDone                         // the server's word on the frame that is m ahead of its own
-	MessageServerSpeed                     // a player wants another length
-	MessageServerAsync                     // the simulations of these slots differ from the first one
-	MessagePlayerKicked                    // a player has left or was removed
+	MessageJoin MessageKind = iota // the handshake of a client has succeeded: it wants to play, or to watch
+	MessageRefused
+	MessageJoined          // to a watcher in a game that runs: a snapshot follows of the simulation before this frame, in which these play
+	MessageSit             // a watcher wants to play
+	MessageLeave           // a player will not come again
+	MessageSeated          // the watcher plays from this frame on, and sends commands for it m frames before
+	MessageSnapshotRequest // to a player
+	MessageSnapshot        // of the simulation before the frame; to the server, and on to the watcher
+	MessageServerStart     // the game is to be loaded; these slots play, and the first command frame comes before this game frame
+	MessageGamecommands    // from a player, or relayed to all, the sender included
+	MessageNwfDone         // the server's word on the frame that is m ahead of its own: the game frame before which it is executed, the length from then on, the game frame of the next one
+	MessagePause           // the host wants the game to stop or go on; or it does
+	MessageServerSpeed     // a player wants another length
+	MessageServerAsync     // the simulations of these slots differ from the first one
+	MessagePlayerNew       // from this frame on somebody plays in the slot
+	MessagePlayerKicked    // a player has left or was removed: from this frame on there are no commands for the slot
 )
 
-var messageKindNames = [...]string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED"}
+var messageKindNames = [...]string{"JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
 
 // Message is one message. Fields that do not belong to the kind are zero.
 type Message struct {
-	Kind         MessageKind
-	Join         JoinMessage         // for MessageJoin
-	ServerStart  ServerStartMessage  // for MessageServerStart
-	Gamecommands GamecommandsMessage // for MessageGamecommands
-	NwfDone      NwfDoneMessage      // for MessageNwfDone
-	ServerSpeed  ServerSpeedMessage  // for MessageServerSpeed
-	ServerAsync  ServerAsyncMessage  // for MessageServerAsync
-	PlayerKicked PlayerKickedMessage // for MessagePlayerKicked
+	Kind            MessageKind
+	Join            JoinMessage            // for MessageJoin
+	Refused         RefusedMessage         // for MessageRefused
+	Joined          JoinedMessage          // for MessageJoined
+	Sit             SitMessage             // for MessageSit
+	Seated          SeatedMessage          // for MessageSeated
+	SnapshotRequest SnapshotRequestMessage // for MessageSnapshotRequest
+	Snapshot        SnapshotMessage        // for MessageSnapshot
+	ServerStart     ServerStartMessage     // for MessageServerStart
+	Gamecommands    GamecommandsMessage    // for MessageGamecommands
+	NwfDone         NwfDoneMessage         // for MessageNwfDone
+	Pause           PauseMessage           // for MessagePause
+	ServerSpeed     ServerSpeedMessage     // for MessageServerSpeed
+	ServerAsync     ServerAsyncMessage     // for MessageServerAsync
+	PlayerNew       PlayerNewMessage       // for MessagePlayerNew
+	PlayerKicked    PlayerKickedMessage    // for MessagePlayerKicked
 }
 
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
 func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
-// JoinMessage are the fields of JOIN. the handshake of a client has succeeded.
+// JoinMessage are the fields of JOIN. the handshake of a client has succeeded: it wants to play, or to
+// watch.
 type JoinMessage struct {
-	Slot Slot
+	Slot Optional[Slot]
+	Key  Key
+	Name Name
 }
 
-// ServerStartMessage are the fields of SERVER_START. the game is loaded; these slots play.
+// RefusedMessage are the fields of REFUSED.
+type RefusedMessage struct {
+	Why No
+}
+
+// JoinedMessage are the fields of JOINED. to a watcher in a game that runs: a snapshot follows of the
+// simulation before this frame, in which these play.
+type JoinedMessage struct {
+	Frame   Frame
+	Players Slots
+	Seed    Seed
+}
+
+// SitMessage are the fields of SIT. a watcher wants to play.
+type SitMessage struct {
+	Slot Slot
+	Key  Key
+	Name Name
+}
+
+// SeatedMessage are the fields of SEATED. the watcher plays from this frame on, and sends commands for it m
+// frames before.
+type SeatedMessage struct {
+	Slot  Slot
+	Frame Frame
+}
+
+// SnapshotRequestMessage are the fields of SNAPSHOT_REQUEST. to a player.
+type SnapshotRequestMessage struct {
+	Frame Frame
+}
+
+// SnapshotMessage are the fields of SNAPSHOT. of the simulation before the frame; to the server, and on to
+// the watcher.
+type SnapshotMessage struct {
+	Frame Frame
+	Last  bool
+	Part  Part
+}
+
+// ServerStartMessage are the fields of SERVER_START. the game is to be loaded; these slots play, and the
+// first command frame comes before this game frame.
 type ServerStartMessage struct {
+	Seed    Seed
+	Due     GameFrame
 	Players Slots
 }
 
-// GamecommandsMessage are the fields of GAMECOMMANDS. from a client, or relayed to all clients, its sender
-// included.
+// GamecommandsMessage are the fields of GAMECOMMANDS. from a player, or relayed to all, the sender included.
 type GamecommandsMessage struct {
-	Slot  Slot
-	Entry Entry
+	Slot     Slot
+	Frame    Frame
+	Sum      Checksum
+	Commands Commands
 }
 
-// NwfDoneMessage are the fields of NWF_DONE. the server's word on the frame that is m ahead of its own.
+// NwfDoneMessage are the fields of NWF_DONE. the server's word on the frame that is m ahead of its own: the
+// game frame before which it is executed, the length from then on, the game frame of the next one.
 type NwfDoneMessage struct {
-	Done Done
+	Frame  Frame
+	Due    GameFrame
+	Length Length
+	Next   GameFrame
+}
+
+// PauseMessage are the fields of PAUSE. the host wants the game to stop or go on; or it does.
+type PauseMessage struct {
+	On bool
 }
 
 // ServerSpeedMessage are the fields of SERVER_SPEED. a player wants another length.
@@ -72,7 +145,16 @@ type ServerAsyncMessage struct {
 	Slots Slots
 }
 
-// PlayerKickedMessage are the fields of PLAYER_KICKED. a player has left or was removed.
+// PlayerNewMessage are the fields of PLAYER_NEW. from this frame on somebody plays in the slot.
+type PlayerNewMessage struct {
+	Slot  Slot
+	Frame Frame
+}
+
+// PlayerKickedMessage are the fields of PLAYER_KICKED. a player has left or was removed: from this frame on
+// there are no commands for the slot.
 type PlayerKickedMessage struct {
-	Slot Slot
+	Slot   Slot
+	Reason Reason
+	Frame  Frame
 }

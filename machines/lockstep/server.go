@@ -15,7 +15,7 @@ type ServerState uint8
 const (
 	ServerStateConfig  ServerState = iota // players come and go
 	ServerStateLoading                    // waits for one empty command of each player
-	ServerStateGame                       // the game runs; who has left is supplied, m frames ahead
+	ServerStateGame                       // the game runs
 )
 
 var serverStateNames = [...]string{"config", "loading", "game"}
@@ -26,27 +26,43 @@ func (v ServerState) String() string { return fsm.Name(serverStateNames[:], int(
 // Server is the machine server. It is comparable: equal values have equal futures.
 type Server struct {
 	State    ServerState
-	Self     fsm.Peer // the number of this instance
-	There    Links    // the clients with a link
-	Playing  Slots
-	Left     Slots      // slots whose client has left in the game
-	Odd      Slots      // slots out of step in the frame just executed
-	Queues   [8]Entries // commands of frames to come
-	Lengths  DoneList   // lengths announced for frames to come
-	Now      Frame      // the next frame
-	Length   Length     // length of a game frame
-	Wanted   Length     // as a player wants it
-	Wrong    bool       // commands came to be executed in another frame than sent for
-	LoadTime bool       // timer; true: armed; for loading
-	LagTime  bool       // timer; true: armed; since the last frame
+	Patience uint16                // ticks for which a client may send no commands
+	Grace    uint16                // ticks for which it may load, and take to make a snapshot
+	Self     fsm.Peer              // the number of this instance
+	There    Links                 // who hears what is said to all
+	Seat     [8]Optional[fsm.Peer] // who plays
+	Keys     [8]Optional[Key]      // who may have the slot again
+	Resting  [8]uint8              // frames for which some may still have commands of who left the slot
+	Sums     [8]Sums               // one for each frame to come whose commands are there; none where they were ours
+	Odd      Slots                 // slots out of step in the frame just executed
+	Now      Frame                 // the next frame
+	Seed     Seed
+	Next     GameFrame          // of the first command frame without an announcement
+	Wanted   Length             // of a game frame, as a player wants it
+	Span     uint16             // ms from a command frame to the next
+	Paused   Optional[fsm.Peer] // who has the game stopped
+	Asking   Optional[fsm.Peer] // the watcher who waits for a snapshot
+	Asked    Optional[fsm.Peer] // the player who makes it
+	Since    Frame              // the frame before which it is made
+	LoadTime bool               // timer; true: armed; for loading
+	LagTime  bool               // timer; true: armed; since the last frame
+	AskTime  bool               // timer; true: armed; for a snapshot
 }
 
 // NewServer makes a Server in its initial state. The error says which parameter is wrong.
-func NewServer(self fsm.Peer) (Server, error) {
-	m := Server{Self: self}
-	if self < 0 || self > 61 {
+func NewServer(patience, grace uint16, self fsm.Peer) (Server, error) {
+	m := Server{Patience: patience, Grace: grace, Self: self}
+	if patience < 1 || patience > 300 {
+		return m, errors.New("server: parameter patience is no 1..300")
+	}
+	if grace < 1 || grace > 600 {
+		return m, errors.New("server: parameter grace is no 1..600")
+	}
+	if self < 0 || self > 32 {
 		return m, errors.New("server: parameter self is no instance")
 	}
+	m.Wanted = 10
+	m.Span = 1
 	return m, nil
 }
 
@@ -66,6 +82,10 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		if !m.LagTime {
 			return ignored(fsm.NoTransition)
 		}
+	case ServerTimerAskTime:
+		if !m.AskTime {
+			return ignored(fsm.NoTransition)
+		}
 	}
 	switch m.State {
 	case ServerStateConfig:
@@ -82,35 +102,74 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:90
-		if int64(ev.Message.Join.Slot) == int64(fx.from)-1 {
-			m.Playing |= Slots(1 << ev.Message.Join.Slot)
+		// specs/lockstep/spec.yaml:248
+		if m.There&(1<<uint64(fx.from)) == 0 && (!ev.Message.Join.Slot.Present || !m.Seat[ev.Message.Join.Slot.Value].Present) {
 			m.There |= Links(1 << uint64(fx.from))
+			fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: ev.Message.Join.Slot, Name: ev.Message.Join.Name}
+			if ev.Message.Join.Slot.Present {
+				m.Seat[ev.Message.Join.Slot.Value] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+				m.Keys[ev.Message.Join.Slot.Value] = Optional[Key]{Present: true, Value: ev.Message.Join.Key}
+			}
 			return took(0)
 		}
-		// specs/lockstep/spec.yaml:91
-		// refused: each player has a slot of their own
-		return refused(1)
+		// specs/lockstep/spec.yaml:252 somebody else has the slot
+		if m.There&(1<<uint64(fx.from)) == 0 {
+			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
+			return took(1)
+		}
+		// specs/lockstep/spec.yaml:253
+		// refused: who has joined does not join again
+		return refused(2)
+	case ServerReceiveLeave:
+		// specs/lockstep/spec.yaml:254
+		return ignored(3)
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:92
-		m.Playing = m.Playing &^ Slots(maskOf(int64(fx.from)-1))
+		// specs/lockstep/spec.yaml:256
+		var list SlotList
+		for s2 := range Slot(8) {
+			if m.Seat[s2].Present && m.Seat[s2].Value == fx.from {
+				list.Items[list.Len] = s2
+				list.Len++
+			}
+		}
+		for _, s := range list.Items[:list.Len] {
+			m.Seat[s] = Optional[fsm.Peer]{}
+			m.Keys[s] = Optional[Key]{}
+		}
 		m.There = m.There &^ (1 << uint64(fx.from))
-		return took(2)
+		return took(4)
 	case ServerCommandBegin:
-		// specs/lockstep/spec.yaml:93
-		if countBits(uint64(m.Playing)) > 0 {
+		// specs/lockstep/spec.yaml:260
+		if m.countSlot() > 0 {
+			m.Seed = ev.Begin.Seed
+			m.Next = ev.Begin.Due
+			m.Wanted = ev.Begin.Length
+			m.Span = uint16(int64(ev.Begin.Length) * int64(ev.Begin.Spacing))
 			list := m.There &^ (1 << uint64(m.Self))
-			for i := range 62 {
+			for i := range 33 {
 				if uint64(list)>>i&1 == 0 {
 					continue
 				}
 				peer := fsm.Peer(i)
-				fx.sendTo(MessageServerStart, peer).ServerStart = ServerStartMessage{Players: m.Playing}
+				var set Slots
+				for s := range Slot(8) {
+					if m.Seat[s].Present {
+						set |= 1 << s
+					}
+				}
+				fx.sendTo(MessageServerStart, peer).ServerStart = ServerStartMessage{Seed: m.Seed, Due: ev.Begin.Due, Players: set}
 			}
+			var set Slots
+			for s := range Slot(8) {
+				if m.Seat[s].Present {
+					set |= 1 << s
+				}
+			}
+			fx.report(ServerReportBegan).Began = ServerBeganReport{Seed: m.Seed, Due: ev.Begin.Due, Players: set}
 			m.LoadTime = true
-			fx.start(serverAlarmLoadTime, 0)
+			fx.startFor(serverAlarmLoadTime, 0, uint32(m.Grace))
 			m.State = ServerStateLoading
-			return took(3)
+			return took(5)
 		}
 		return refused(fsm.NoTransition)
 	}
@@ -120,147 +179,138 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 // stepLoading is Step in the state loading.
 func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
-	case ServerEventLost:
-		// specs/lockstep/spec.yaml:97 was too late anyway or is removed
-		if m.There&(1<<uint64(fx.from)) == 0 {
-			return took(4)
-		}
-		// specs/lockstep/spec.yaml:98
-		old := *m
-		value := int64(fx.from) - 1
-		if value < 0 || value > 7 {
-			return m.undo(&old, fx, 5)
-		}
-		slot := Slot(value)
-		m.There = m.There &^ (1 << uint64(int64(slot)+1))
-		m.Left |= Slots(1 << slot)
-		list := m.There &^ (1 << uint64(m.Self))
-		for i := range 62 {
-			if uint64(list)>>i&1 == 0 {
-				continue
-			}
-			peer := fsm.Peer(i)
-			fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: slot}
-		}
-		value2 := int64(fx.from) - 1
-		if value2 < 0 || value2 > 7 {
-			return m.undo(&old, fx, 5)
-		}
-		if m.Queues[value2].Len == 0 {
-			value3 := int64(fx.from) - 1
-			if value3 < 0 || value3 > 7 {
-				return m.undo(&old, fx, 5)
-			}
-			slot2 := Slot(value3)
-			sent := Frame(9)
-			sum := Checksum(0)
-			if !m.supply(fx, sent, slot2, sum) {
-				return m.undo(&old, fx, 5)
-			}
-		}
-		return took(5)
+	case ServerReceiveJoin:
+		// specs/lockstep/spec.yaml:269 nobody can make a snapshot yet
+		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
+		return took(6)
 	case ServerTimerLoadTime:
 		old := *m
 		m.LoadTime = false
-		// specs/lockstep/spec.yaml:102 who has not loaded by now is removed
+		// specs/lockstep/spec.yaml:271 who has not loaded by now is removed
 		var list SlotList
-		for i := range 8 {
-			if uint64(m.Playing)>>i&1 == 0 {
-				continue
-			}
-			s2 := Slot(i)
-			if m.Queues[s2].Len == 0 && !list.add(s2) {
-				return m.undo(&old, fx, 6)
+		for s2 := range Slot(8) {
+			if m.Seat[s2].Present && m.Sums[s2].Len == 0 {
+				list.Items[list.Len] = s2
+				list.Len++
 			}
 		}
 		for _, s := range list.Items[:list.Len] {
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
-			fx.closeTo(fsm.Peer(int64(s) + 1))
-			m.There = m.There &^ (1 << uint64(int64(s)+1))
-			m.Left |= Slots(1 << s)
-			list2 := m.There &^ (1 << uint64(m.Self))
-			for i := range 62 {
-				if uint64(list2)>>i&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
+			reason := ReasonPingTimeout
+			if !m.Seat[s].Present {
+				return m.undo(&old, fx, 7)
 			}
-			sent := Frame(9)
-			sum := Checksum(0)
-			if !m.supply(fx, sent, s, sum) {
-				return m.undo(&old, fx, 6)
-			}
+			fx.closeTo(m.Seat[s].Value)
+			who := m.Seat[s].Value
+			m.gone(fx, reason, s, who)
 		}
-		return took(6)
+		if !m.settle2(fx) {
+			return m.undo(&old, fx, 7)
+		}
+		return took(7)
 	case ServerCommandFrame:
-		// specs/lockstep/spec.yaml:110 everybody has loaded; the frames before frame m get empty commands and lengths
-		if m.allPlaying() {
+		// specs/lockstep/spec.yaml:276 everybody has loaded; the frames before frame m get empty commands and lengths
+		if m.countSlot() > 0 && m.allSlot() {
 			old := *m
 			for i2 := range 2 {
 				i := uint8(i2 + 1)
-				list := m.Playing
+				var set uint64
+				for key := range Slot(8) {
+					if m.Seat[key].Present {
+						set |= 1 << key
+					}
+				}
 				for i3 := range 8 {
-					if uint64(list)>>i3&1 == 0 {
+					if set>>i3&1 == 0 {
 						continue
 					}
 					s := Slot(i3)
-					sent := Frame(9 + int64(i))
-					if m.Queues[s].Len == 0 {
-						return m.undo(&old, fx, 7)
+					frame := Frame(i)
+					if m.Sums[s].Len == 0 || !m.Sums[s].Items[0].Present {
+						return m.undo(&old, fx, 8)
 					}
-					sum := m.Queues[s].Items[0].Sum
-					if !m.supply(fx, sent, s, sum) {
-						return m.undo(&old, fx, 7)
+					sum := m.Sums[s].Items[0].Value
+					commands := Commands{}
+					if !m.Sums[s].add(Optional[Checksum]{Present: true, Value: sum}) {
+						return m.undo(&old, fx, 8)
 					}
+					list := m.There &^ (1 << uint64(m.Self))
+					for i4 := range 33 {
+						if uint64(list)>>i4&1 == 0 {
+							continue
+						}
+						peer := fsm.Peer(i4)
+						fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s, Frame: frame, Sum: sum, Commands: commands}
+					}
+					fx.report(ServerReportCommands).Commands = ServerCommandsReport{Slot: s, Frame: frame, Commands: commands}
 				}
 			}
 			for i := range uint8(3) {
-				done := Done{Frame: Frame(i), Length: m.Length}
-				if !m.Lengths.add(done) {
-					return m.undo(&old, fx, 7)
-				}
+				frame := Frame(i)
+				after := GameFrame((int64(m.Next) + max(1, (int64(m.Span)+int64(m.Wanted)/2)/int64(m.Wanted))) % GameFrames)
 				list := m.There &^ (1 << uint64(m.Self))
-				for i2 := range 62 {
+				for i2 := range 33 {
 					if uint64(list)>>i2&1 == 0 {
 						continue
 					}
 					peer := fsm.Peer(i2)
-					fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Done: done}
+					fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
 				}
+				fx.report(ServerReportAnnounced).Announced = ServerAnnouncedReport{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
+				m.Next = after
 			}
 			if m.LoadTime {
 				m.LoadTime = false
 				fx.stop(serverAlarmLoadTime, 0)
 			}
 			m.LagTime = true
-			fx.start(serverAlarmLagTime, 0)
+			fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
 			m.State = ServerStateGame
-			if !m.enterGame(fx) {
-				return m.undo(&old, fx, 7)
-			}
-			return took(7)
+			return took(8)
 		}
 		return refused(fsm.NoTransition)
-	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:153 too late
-		fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
-		return took(8)
+	case ServerReceivePause:
+		// specs/lockstep/spec.yaml:284 nothing moves yet
+		return took(9)
+	case ServerTimerAskTime:
+		m.AskTime = false
+		// specs/lockstep/spec.yaml:285
+		return ignored(10)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:155
-		if m.There&(1<<uint64(fx.from)) != 0 && int64(ev.Message.Gamecommands.Slot) == int64(fx.from)-1 && m.allPlayingByPlaying(ev) {
+		// specs/lockstep/spec.yaml:341
+		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
 			if !m.receiveGamecommands(ev, fx) {
-				return refused(9)
+				return refused(11)
 			}
-			return took(9)
+			return took(11)
 		}
-		// specs/lockstep/spec.yaml:156
-		// refused: nobody speaks for another player or is further ahead than what others have sent lets a client be
-		return refused(10)
+		// specs/lockstep/spec.yaml:343
+		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
+		return refused(12)
 	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:157
-		m.Wanted = ev.Message.ServerSpeed.Want
-		return took(11)
+		// specs/lockstep/spec.yaml:345
+		if m.someSlotBySender(fx) {
+			m.Wanted = ev.Message.ServerSpeed.Want
+			return took(13)
+		}
+		// specs/lockstep/spec.yaml:346
+		// refused: only players have a say
+		return refused(14)
+	case ServerReceiveLeave:
+		// specs/lockstep/spec.yaml:347
+		m.receiveLeave(fx)
+		return took(15)
+	case ServerEventLost:
+		// specs/lockstep/spec.yaml:349 is removed
+		if m.There&(1<<uint64(fx.from)) == 0 {
+			return took(16)
+		}
+		// specs/lockstep/spec.yaml:350
+		old := *m
+		if !m.linkLost(fx) {
+			return m.undo(&old, fx, 17)
+		}
+		return took(17)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -268,197 +318,351 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 // stepGame is Step in the state game.
 func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
-	case ServerEventLost:
-		// specs/lockstep/spec.yaml:126 was too late anyway or is removed
-		if m.There&(1<<uint64(fx.from)) == 0 {
-			return took(12)
+	case ServerReceiveJoin:
+		// specs/lockstep/spec.yaml:289
+		if m.countSlot() == 0 {
+			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoOver}
+			return took(18)
 		}
-		// specs/lockstep/spec.yaml:127
+		// specs/lockstep/spec.yaml:290
+		if m.There&(1<<uint64(fx.from)) != 0 {
+			// refused: who has joined does not join again
+			return refused(19)
+		}
+		// specs/lockstep/spec.yaml:291 one after another
+		if m.Asked.Present {
+			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
+			return took(20)
+		}
+		// specs/lockstep/spec.yaml:292
 		old := *m
-		value := int64(fx.from) - 1
-		if value < 0 || value > 7 {
-			return m.undo(&old, fx, 13)
+		fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: Optional[Slot]{}, Name: ev.Message.Join.Name}
+		m.There |= Links(1 << uint64(fx.from))
+		m.Asking = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		if !m.ask(fx) {
+			return m.undo(&old, fx, 21)
 		}
-		slot := Slot(value)
-		m.There = m.There &^ (1 << uint64(int64(slot)+1))
-		m.Left |= Slots(1 << slot)
-		list := m.There &^ (1 << uint64(m.Self))
-		for i := range 62 {
-			if uint64(list)>>i&1 == 0 {
-				continue
+		return took(21)
+	case ServerReceiveSnapshot:
+		// specs/lockstep/spec.yaml:294
+		if m.Asked.Present && m.Asked.Value == fx.from && ev.Message.Snapshot.Frame == m.Since {
+			if m.Asking.Present {
+				fx.sendTo(MessageSnapshot, m.Asking.Value).Snapshot = SnapshotMessage{Frame: ev.Message.Snapshot.Frame, Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
 			}
-			peer := fsm.Peer(i)
-			fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: slot}
+			if ev.Message.Snapshot.Last {
+				m.Asked = Optional[fsm.Peer]{}
+				m.Asking = Optional[fsm.Peer]{}
+				if m.AskTime {
+					m.AskTime = false
+					fx.stop(serverAlarmAskTime, 0)
+				}
+			}
+			return took(22)
 		}
-		m.State = ServerStateGame
-		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 13)
-		}
-		return took(13)
+		// specs/lockstep/spec.yaml:298
+		// refused: nobody has asked for it
+		return refused(23)
+	case ServerTimerAskTime:
+		return m.stepGameAskTime(ev, fx)
+	case ServerReceiveSit:
+		return m.stepGameSit(ev, fx)
 	case ServerTimerLagTime:
 		old := *m
 		m.LagTime = false
-		// specs/lockstep/spec.yaml:129 whose commands are missing for so long is removed
-		var list SlotList
-		for i := range 8 {
-			if uint64(m.Playing)>>i&1 == 0 {
-				continue
-			}
-			s2 := Slot(i)
-			if m.Queues[s2].Len == 0 && !list.add(s2) {
-				return m.undo(&old, fx, 14)
-			}
-		}
-		for _, s := range list.Items[:list.Len] {
-			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
-			fx.closeTo(fsm.Peer(int64(s) + 1))
-			m.There = m.There &^ (1 << uint64(int64(s)+1))
-			m.Left |= Slots(1 << s)
-			list2 := m.There &^ (1 << uint64(m.Self))
-			for i := range 62 {
-				if uint64(list2)>>i&1 == 0 {
-					continue
+		// specs/lockstep/spec.yaml:315 whose commands are missing for so long is removed
+		if !m.Paused.Present {
+			var list SlotList
+			for s2 := range Slot(8) {
+				if m.Seat[s2].Present && m.Sums[s2].Len == 0 {
+					list.Items[list.Len] = s2
+					list.Len++
 				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
+			}
+			for _, s := range list.Items[:list.Len] {
+				fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
+				reason := ReasonPingTimeout
+				if !m.Seat[s].Present {
+					return m.undo(&old, fx, 29)
+				}
+				fx.closeTo(m.Seat[s].Value)
+				who := m.Seat[s].Value
+				m.gone(fx, reason, s, who)
 			}
 		}
 		m.LagTime = true
-		fx.start(serverAlarmLagTime, 0)
-		m.State = ServerStateGame
-		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 14)
+		fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
+		if !m.settle2(fx) {
+			return m.undo(&old, fx, 29)
 		}
-		return took(14)
+		return took(29)
 	case ServerCommandFrame:
 		return m.stepGameFrame(ev, fx)
-	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:153 too late
-		fx.sendTo(MessagePlayerKicked, fx.from).PlayerKicked = PlayerKickedMessage{Slot: ev.Message.Join.Slot}
-		return took(16)
+	case ServerReceivePause:
+		return m.stepGamePause(ev, fx)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:155
-		if m.There&(1<<uint64(fx.from)) != 0 && int64(ev.Message.Gamecommands.Slot) == int64(fx.from)-1 && m.allPlayingByPlaying(ev) {
+		// specs/lockstep/spec.yaml:341
+		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
 			if !m.receiveGamecommands(ev, fx) {
-				return refused(17)
+				return refused(34)
 			}
-			return took(17)
+			return took(34)
 		}
-		// specs/lockstep/spec.yaml:156
-		// refused: nobody speaks for another player or is further ahead than what others have sent lets a client be
-		return refused(18)
+		// specs/lockstep/spec.yaml:343
+		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
+		return refused(35)
 	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:157
-		m.Wanted = ev.Message.ServerSpeed.Want
-		return took(19)
+		// specs/lockstep/spec.yaml:345
+		if m.someSlotBySender(fx) {
+			m.Wanted = ev.Message.ServerSpeed.Want
+			return took(36)
+		}
+		// specs/lockstep/spec.yaml:346
+		// refused: only players have a say
+		return refused(37)
+	case ServerReceiveLeave:
+		// specs/lockstep/spec.yaml:347
+		m.receiveLeave(fx)
+		return took(38)
+	case ServerEventLost:
+		// specs/lockstep/spec.yaml:349 is removed
+		if m.There&(1<<uint64(fx.from)) == 0 {
+			return took(39)
+		}
+		// specs/lockstep/spec.yaml:350
+		old := *m
+		if !m.linkLost(fx) {
+			return m.undo(&old, fx, 40)
+		}
+		return took(40)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepGameFrame handles frame in the state game.
 func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:135
-	if m.Lengths.Len > 0 && m.allPlaying() {
+	// specs/lockstep/spec.yaml:322
+	if !m.Paused.Present && m.countSlot() > 0 && m.allSlot() {
 		old := *m
-		some := false
-		for i := range 8 {
-			if uint64(m.Playing)>>i&1 == 0 {
-				continue
-			}
-			s := Slot(i)
-			if m.Queues[s].Len == 0 {
-				return m.undo(&old, fx, 15)
-			}
-			if int64(m.Queues[s].Items[0].Sent) != (int64(m.Now)+Period-M)%Period {
-				some = true
-				break
-			}
-		}
-		if some || m.Lengths.Items[0].Frame != m.Now {
-			m.Wrong = true
-		}
 		var set Slots
-		list := m.Playing &^ m.Left
-		for i := range 8 {
-			if uint64(list)>>i&1 == 0 {
-				continue
+		for s := range Slot(8) {
+			holds := m.Seat[s].Present
+			if holds {
+				if m.Sums[s].Len == 0 {
+					return m.undo(&old, fx, 30)
+				}
+				holds = m.Sums[s].Items[0].Present
+				if holds {
+					var first Optional[Slot]
+					for h := range Slot(8) {
+						holds := m.Seat[h].Present
+						if holds {
+							if m.Sums[h].Len == 0 {
+								return m.undo(&old, fx, 30)
+							}
+							holds = m.Sums[h].Items[0].Present
+						}
+						if holds {
+							first = Optional[Slot]{Present: true, Value: h}
+							break
+						}
+					}
+					if !first.Present || m.Sums[first.Value].Len == 0 {
+						return m.undo(&old, fx, 30)
+					}
+					holds = m.Sums[s].Items[0] != m.Sums[first.Value].Items[0]
+				}
 			}
-			s := Slot(i)
-			if m.Queues[s].Len == 0 {
-				return m.undo(&old, fx, 15)
-			}
-			odd := m.first()
-			if !odd.Present || m.Queues[odd.Value].Len == 0 {
-				return m.undo(&old, fx, 15)
-			}
-			if m.Queues[s].Items[0].Sum != m.Queues[odd.Value].Items[0].Sum {
+			if holds {
 				set |= 1 << s
 			}
 		}
 		m.Odd = set
 		if countBits(uint64(m.Odd)) > 0 {
 			fx.report(ServerReportOutOfStep).OutOfStep = ServerOutOfStepReport{Slots: m.Odd}
-			list2 := m.There &^ (1 << uint64(m.Self))
-			for i := range 62 {
-				if uint64(list2)>>i&1 == 0 {
+			list := m.There &^ (1 << uint64(m.Self))
+			for i := range 33 {
+				if uint64(list)>>i&1 == 0 {
 					continue
 				}
 				peer := fsm.Peer(i)
 				fx.sendTo(MessageServerAsync, peer).ServerAsync = ServerAsyncMessage{Slots: m.Odd}
 			}
 		}
-		list2 := m.Odd
+		list := m.Odd
 		for i := range 8 {
-			if uint64(list2)>>i&1 == 0 {
+			if uint64(list)>>i&1 == 0 {
 				continue
 			}
 			s := Slot(i)
-			fx.closeTo(fsm.Peer(int64(s) + 1))
-			m.There = m.There &^ (1 << uint64(int64(s)+1))
-			m.Left |= Slots(1 << s)
-			list3 := m.There &^ (1 << uint64(m.Self))
-			for i2 := range 62 {
-				if uint64(list3)>>i2&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i2)
-				fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: s}
+			reason := ReasonAsync
+			if !m.Seat[s].Present {
+				return m.undo(&old, fx, 30)
+			}
+			fx.closeTo(m.Seat[s].Value)
+			who := m.Seat[s].Value
+			m.gone(fx, reason, s, who)
+		}
+		var set2 uint64
+		for key := range Slot(8) {
+			if m.Seat[key].Present {
+				set2 |= 1 << key
 			}
 		}
-		list3 := m.Playing
 		for i := range 8 {
+			if set2>>i&1 == 0 {
+				continue
+			}
+			s := Slot(i)
+			if !m.Sums[s].dropFirst() {
+				return m.undo(&old, fx, 30)
+			}
+		}
+		var list2 SlotList
+		for s2 := range Slot(8) {
+			if m.Resting[s2] > 0 {
+				list2.Items[list2.Len] = s2
+				list2.Len++
+			}
+		}
+		for _, s := range list2.Items[:list2.Len] {
+			if m.Resting[s] == 0 {
+				return m.undo(&old, fx, 30)
+			}
+			m.Resting[s]--
+		}
+		frame := Frame((int64(m.Now) + M) % Frames)
+		after := GameFrame((int64(m.Next) + max(1, (int64(m.Span)+int64(m.Wanted)/2)/int64(m.Wanted))) % GameFrames)
+		list3 := m.There &^ (1 << uint64(m.Self))
+		for i := range 33 {
 			if uint64(list3)>>i&1 == 0 {
 				continue
 			}
-			s := Slot(i)
-			if !m.Queues[s].dropFirst() {
-				return m.undo(&old, fx, 15)
-			}
+			peer := fsm.Peer(i)
+			fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
 		}
-		m.Length = m.Lengths.Items[0].Length
-		m.Lengths.dropFirst()
-		done := Done{Frame: Frame((int64(m.Now) + M) % Period), Length: m.Wanted}
-		if !m.Lengths.add(done) {
-			return m.undo(&old, fx, 15)
+		fx.report(ServerReportAnnounced).Announced = ServerAnnouncedReport{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
+		m.Next = after
+		m.Now = Frame((int64(m.Now) + 1) % Frames)
+		m.LagTime = true
+		fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
+		if !m.settle2(fx) {
+			return m.undo(&old, fx, 30)
 		}
-		list4 := m.There &^ (1 << uint64(m.Self))
-		for i := range 62 {
-			if uint64(list4)>>i&1 == 0 {
+		return took(30)
+	}
+	return refused(fsm.NoTransition)
+}
+
+// stepGamePause handles PAUSE in the state game.
+func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	// specs/lockstep/spec.yaml:334
+	holds := ev.Message.Pause.On && !m.Paused.Present && m.countSlot() > 0
+	if holds {
+		value := m.firstSlot()
+		if !value.Present {
+			return refused(fsm.NoTransition)
+		}
+		holds = m.Seat[value.Value].Present && m.Seat[value.Value].Value == fx.from
+	}
+	if holds {
+		m.Paused = Optional[fsm.Peer]{Present: true, Value: fx.from}
+		list := m.There &^ (1 << uint64(m.Self))
+		for i := range 33 {
+			if uint64(list)>>i&1 == 0 {
 				continue
 			}
 			peer := fsm.Peer(i)
-			fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Done: done}
+			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
 		}
-		m.Now = Frame((int64(m.Now) + 1) % Period)
-		m.LagTime = true
-		fx.start(serverAlarmLagTime, 0)
-		m.State = ServerStateGame
-		if !m.enterGame(fx) {
-			return m.undo(&old, fx, 15)
-		}
-		return took(15)
+		return took(31)
 	}
-	return refused(fsm.NoTransition)
+	// specs/lockstep/spec.yaml:335
+	if !ev.Message.Pause.On && m.Paused.Present && m.Paused.Value == fx.from {
+		m.Paused = Optional[fsm.Peer]{}
+		list := m.There &^ (1 << uint64(m.Self))
+		for i := range 33 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			peer := fsm.Peer(i)
+			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
+		}
+		return took(32)
+	}
+	// specs/lockstep/spec.yaml:336 not the host's, or it is so already
+	return took(33)
+}
+
+// stepGameSit handles SIT in the state game.
+func (m *Server) stepGameSit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	// specs/lockstep/spec.yaml:306
+	if m.There&(1<<uint64(fx.from)) == 0 || m.Asking.Present && m.Asking.Value == fx.from || m.someSlotBySender(fx) {
+		// refused: only a watcher sits down
+		return refused(25)
+	}
+	// specs/lockstep/spec.yaml:307
+	if m.Seat[ev.Message.Sit.Slot].Present || m.Keys[ev.Message.Sit.Slot].Present && m.Keys[ev.Message.Sit.Slot].Value != ev.Message.Sit.Key {
+		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
+		return took(26)
+	}
+	// specs/lockstep/spec.yaml:308 some still have commands of who sat there
+	if m.Resting[ev.Message.Sit.Slot] > 0 {
+		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
+		return took(27)
+	}
+	// specs/lockstep/spec.yaml:309
+	m.Seat[ev.Message.Sit.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
+	m.Keys[ev.Message.Sit.Slot] = Optional[Key]{Present: true, Value: ev.Message.Sit.Key}
+	var list Sums
+	for range uint8(3) {
+		list.Items[list.Len] = Optional[Checksum]{}
+		list.Len++
+	}
+	m.Sums[ev.Message.Sit.Slot] = list
+	fx.sendTo(MessageSeated, fx.from).Seated = SeatedMessage{Slot: ev.Message.Sit.Slot, Frame: Frame((int64(m.Now) + M) % Frames)}
+	list2 := m.There &^ (1 << uint64(fx.from)) &^ (1 << uint64(m.Self))
+	for i := range 33 {
+		if uint64(list2)>>i&1 == 0 {
+			continue
+		}
+		peer := fsm.Peer(i)
+		fx.sendTo(MessagePlayerNew, peer).PlayerNew = PlayerNewMessage{Slot: ev.Message.Sit.Slot, Frame: Frame((int64(m.Now) + M) % Frames)}
+	}
+	fx.report(ServerReportSat).Sat = ServerSatReport{Who: fx.from, Slot: ev.Message.Sit.Slot, Name: ev.Message.Sit.Name, Frame: Frame((int64(m.Now) + M) % Frames)}
+	return took(28)
+}
+
+// stepGameAskTime handles askTime in the state game.
+func (m *Server) stepGameAskTime(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	old := *m
+	m.AskTime = false
+	// specs/lockstep/spec.yaml:300 who owes a snapshot for so long is removed; while the game is paused nobody can make one
+	if m.Paused.Present {
+		m.AskTime = true
+		fx.startFor(serverAlarmAskTime, 0, uint32(m.Grace))
+	} else {
+		var list SlotList
+		for s2 := range Slot(8) {
+			if m.Seat[s2].Present && m.Seat[s2] == m.Asked {
+				list.Items[list.Len] = s2
+				list.Len++
+			}
+		}
+		for _, s := range list.Items[:list.Len] {
+			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
+			reason := ReasonPingTimeout
+			if !m.Seat[s].Present {
+				return m.undo(&old, fx, 24)
+			}
+			fx.closeTo(m.Seat[s].Value)
+			who := m.Seat[s].Value
+			m.gone(fx, reason, s, who)
+		}
+		if !m.settle2(fx) {
+			return m.undo(&old, fx, 24)
+		}
+	}
+	return took(24)
 }
 
 // unmentioned handles the events that the state does not mention.
@@ -472,102 +676,236 @@ func (m *Server) unmentioned(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// supply is the routine supply: an empty command for a slot. It returns false if the step is refused.
-func (m *Server) supply(fx *ServerEffects, sent Frame, slot Slot, sum Checksum) bool {
-	entry := Entry{Sent: sent, Commands: 0, Sum: sum}
-	if !m.Queues[slot].add(entry) {
-		return false
-	}
+// gone is the routine gone: a player has left in the game.
+func (m *Server) gone(fx *ServerEffects, reason Reason, slot Slot, who fsm.Peer) {
+	m.There = m.There &^ (1 << uint64(who))
+	m.Seat[slot] = Optional[fsm.Peer]{}
+	m.Resting[slot] = m.Sums[slot].Len + M
 	list := m.There &^ (1 << uint64(m.Self))
-	for i := range 62 {
+	for i := range 33 {
 		if uint64(list)>>i&1 == 0 {
 			continue
 		}
 		peer := fsm.Peer(i)
-		fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: slot, Entry: entry}
+		fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: slot, Reason: reason, Frame: Frame((int64(m.Now) + int64(m.Sums[slot].Len)) % Frames)}
 	}
-	return true
+	fx.report(ServerReportWent).Went = ServerWentReport{Slot: slot, Reason: reason, Frame: Frame((int64(m.Now) + int64(m.Sums[slot].Len)) % Frames)}
+	m.Sums[slot] = Sums{}
 }
 
-// enterGame runs the entry actions of the state game. It returns false if the step is refused.
-func (m *Server) enterGame(fx *ServerEffects) bool {
-	list := m.Left
-	for i := range 8 {
-		if uint64(list)>>i&1 == 0 {
-			continue
-		}
-		s := Slot(i)
-		for i2 := range uint8(3) {
-			if m.Queues[s].Len <= i2 {
-				sent := Frame((int64(m.Now) + int64(i2) + Period - M) % Period)
-				sum := Checksum(0)
-				if !m.supply(fx, sent, s, sum) {
-					return false
-				}
-			}
+// countSlot is len(seat).
+func (m *Server) countSlot() int64 {
+	n := int64(0)
+	for key := range Slot(8) {
+		if m.Seat[key].Present {
+			n++
 		}
 	}
-	return true
+	return n
 }
 
-// first is first(h in minus(playing, left): true).
-func (m *Server) first() Optional[Slot] {
-	list := m.Playing &^ m.Left
-	for i := range 8 {
-		if uint64(list)>>i&1 == 0 {
-			continue
+// someSlot reports whether some(s in seat: seat[s] == asked).
+func (m *Server) someSlot() bool {
+	for s := range Slot(8) {
+		if m.Seat[s].Present && m.Seat[s] == m.Asked {
+			return true
 		}
-		h := Slot(i)
-		if true {
-			return Optional[Slot]{Present: true, Value: h}
+	}
+	return false
+}
+
+// firstSlot is first(s in seat: true).
+func (m *Server) firstSlot() Optional[Slot] {
+	for s := range Slot(8) {
+		if m.Seat[s].Present && true {
+			return Optional[Slot]{Present: true, Value: s}
 		}
 	}
 	return Optional[Slot]{}
 }
 
-// receiveGamecommands handles GAMECOMMANDS in the states loading and game. It returns false if the step is
-// refused.
-func (m *Server) receiveGamecommands(ev *ServerEvent, fx *ServerEffects) bool {
-	if !m.Queues[ev.Message.Gamecommands.Slot].add(ev.Message.Gamecommands.Entry) {
+// ask is the routine ask: the watcher is told where it will begin, and a player asked for a snapshot. It
+// returns false if the step is refused.
+func (m *Server) ask(fx *ServerEffects) bool {
+	m.Since = Frame((int64(m.Now) + 6 + 1) % Frames)
+	asked := m.firstSlot()
+	if !asked.Present {
 		return false
 	}
+	m.Asked = m.Seat[asked.Value]
+	if !m.Asking.Present {
+		return false
+	}
+	var set Slots
+	for s := range Slot(8) {
+		if m.Seat[s].Present {
+			set |= 1 << s
+		}
+	}
+	fx.sendTo(MessageJoined, m.Asking.Value).Joined = JoinedMessage{Frame: m.Since, Players: set, Seed: m.Seed}
+	if !m.Asked.Present {
+		return false
+	}
+	fx.sendTo(MessageSnapshotRequest, m.Asked.Value).SnapshotRequest = SnapshotRequestMessage{Frame: m.Since}
+	m.AskTime = true
+	fx.startFor(serverAlarmAskTime, 0, uint32(m.Grace))
+	return true
+}
+
+// someSlotBySeat reports whether some(s in seat: seat[s] == paused).
+func (m *Server) someSlotBySeat() bool {
+	for s := range Slot(8) {
+		if m.Seat[s].Present && m.Seat[s] == m.Paused {
+			return true
+		}
+	}
+	return false
+}
+
+// settle2 is the routine settle: what follows when somebody has left. It returns false if the step is
+// refused.
+func (m *Server) settle2(fx *ServerEffects) bool {
+	if m.countSlot() == 0 {
+		fx.report(ServerReportOver)
+		list := m.There &^ (1 << uint64(m.Self))
+		for i := range 33 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			peer := fsm.Peer(i)
+			fx.closeTo(peer)
+		}
+		m.There = 0
+		m.Asking = Optional[fsm.Peer]{}
+		m.Asked = Optional[fsm.Peer]{}
+		if m.AskTime {
+			m.AskTime = false
+			fx.stop(serverAlarmAskTime, 0)
+		}
+	} else if m.Asked.Present && !m.someSlot() {
+		if m.Asking.Present {
+			if !m.ask(fx) {
+				return false
+			}
+		} else {
+			m.Asked = Optional[fsm.Peer]{}
+			if m.AskTime {
+				m.AskTime = false
+				fx.stop(serverAlarmAskTime, 0)
+			}
+		}
+	}
+	if m.Paused.Present && !m.someSlotBySeat() {
+		m.Paused = Optional[fsm.Peer]{}
+		list := m.There &^ (1 << uint64(m.Self))
+		for i := range 33 {
+			if uint64(list)>>i&1 == 0 {
+				continue
+			}
+			peer := fsm.Peer(i)
+			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: false}
+		}
+	}
+	return true
+}
+
+// goneSender is the routine gone: a player has left in the game.
+func (m *Server) goneSender(fx *ServerEffects, reason Reason, slot Slot) {
+	m.There = m.There &^ (1 << uint64(fx.from))
+	m.Seat[slot] = Optional[fsm.Peer]{}
+	m.Resting[slot] = m.Sums[slot].Len + M
 	list := m.There &^ (1 << uint64(m.Self))
-	for i := range 62 {
+	for i := range 33 {
 		if uint64(list)>>i&1 == 0 {
 			continue
 		}
 		peer := fsm.Peer(i)
-		fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Entry: ev.Message.Gamecommands.Entry}
+		fx.sendTo(MessagePlayerKicked, peer).PlayerKicked = PlayerKickedMessage{Slot: slot, Reason: reason, Frame: Frame((int64(m.Now) + int64(m.Sums[slot].Len)) % Frames)}
 	}
+	fx.report(ServerReportWent).Went = ServerWentReport{Slot: slot, Reason: reason, Frame: Frame((int64(m.Now) + int64(m.Sums[slot].Len)) % Frames)}
+	m.Sums[slot] = Sums{}
+}
+
+// receiveGamecommands handles GAMECOMMANDS in the states loading and game. It returns false if the step is
+// refused.
+func (m *Server) receiveGamecommands(ev *ServerEvent, fx *ServerEffects) bool {
+	if !m.Sums[ev.Message.Gamecommands.Slot].add(Optional[Checksum]{Present: true, Value: ev.Message.Gamecommands.Sum}) {
+		return false
+	}
+	list := m.There &^ (1 << uint64(m.Self))
+	for i := range 33 {
+		if uint64(list)>>i&1 == 0 {
+			continue
+		}
+		peer := fsm.Peer(i)
+		fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Sum: ev.Message.Gamecommands.Sum, Commands: ev.Message.Gamecommands.Commands}
+	}
+	fx.report(ServerReportCommands).Commands = ServerCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
 	return true
 }
 
-// allPlaying reports whether all(s in playing: len(queues[s]) > 0).
-func (m *Server) allPlaying() bool {
-	for i := range 8 {
-		if uint64(m.Playing)>>i&1 == 0 {
-			continue
+// receiveLeave handles LEAVE in the states loading and game.
+func (m *Server) receiveLeave(fx *ServerEffects) {
+	var list SlotList
+	for s2 := range Slot(8) {
+		if m.Seat[s2].Present && m.Seat[s2].Value == fx.from {
+			list.Items[list.Len] = s2
+			list.Len++
 		}
-		s := Slot(i)
-		if m.Queues[s].Len == 0 {
+	}
+	for _, s := range list.Items[:list.Len] {
+		m.Keys[s] = Optional[Key]{}
+	}
+}
+
+// linkLost handles lost in the states loading and game. It returns false if the step is refused.
+func (m *Server) linkLost(fx *ServerEffects) bool {
+	if m.Asking.Present && m.Asking.Value == fx.from {
+		m.Asking = Optional[fsm.Peer]{}
+	}
+	var list SlotList
+	for s2 := range Slot(8) {
+		if m.Seat[s2].Present && m.Seat[s2].Value == fx.from {
+			list.Items[list.Len] = s2
+			list.Len++
+		}
+	}
+	for _, s := range list.Items[:list.Len] {
+		reason := ReasonConnectionLost
+		m.goneSender(fx, reason, s)
+	}
+	m.There = m.There &^ (1 << uint64(fx.from))
+	return m.settle2(fx)
+}
+
+// allSlot reports whether all(s in seat: len(sums[s]) > 0).
+func (m *Server) allSlot() bool {
+	for s := range Slot(8) {
+		if m.Seat[s].Present && m.Sums[s].Len == 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// allPlayingByPlaying reports whether all(s in playing: len(queues[slot]) < len(queues[s]) + m).
-func (m *Server) allPlayingByPlaying(ev *ServerEvent) bool {
-	for i := range 8 {
-		if uint64(m.Playing)>>i&1 == 0 {
-			continue
-		}
-		s := Slot(i)
-		if int64(m.Queues[ev.Message.Gamecommands.Slot].Len) >= int64(m.Queues[s].Len)+M {
+// allSlotBySeat reports whether all(s in seat: len(sums[slot]) < len(sums[s]) + m).
+func (m *Server) allSlotBySeat(ev *ServerEvent) bool {
+	for s := range Slot(8) {
+		if m.Seat[s].Present && int64(m.Sums[ev.Message.Gamecommands.Slot].Len) >= int64(m.Sums[s].Len)+M {
 			return false
 		}
 	}
 	return true
+}
+
+// someSlotBySender reports whether some(s in seat: seat[s] == sender).
+func (m *Server) someSlotBySender(fx *ServerEffects) bool {
+	for s := range Slot(8) {
+		if m.Seat[s].Present && m.Seat[s].Value == fx.from {
+			return true
+		}
+	}
+	return false
 }
 
 // undo refuses the step and takes back what it has changed.

@@ -10,23 +10,33 @@ type ServerEventKind uint8
 
 // The events of Server.
 const (
-	ServerEventStart          ServerEventKind = iota // the machine begins
-	ServerEventUp                                    // the link to From came up
-	ServerEventLost                                  // the link to From was lost
-	ServerReceiveJoin                                // the handshake of a client has succeeded
-	ServerReceiveServerStart                         // the game is loaded; these slots play
-	ServerReceiveGamecommands                        // from a client, or relayed to all clients, its sender included
-	ServerReceiveNwfDone                             // the server's word on the frame that is m ahead of its own
-	ServerReceiveServerSpeed                         // a player wants another length
-	ServerReceiveServerAsync                         // the simulations of these slots differ from the first one
-	ServerReceivePlayerKicked                        // a player has left or was removed
-	ServerCommandBegin                               // the host's countdown is over
-	ServerCommandFrame                               // the game frame has come at which the next command frame is due
-	ServerTimerLoadTime                              // timer loadTime expired; for loading
-	ServerTimerLagTime                               // timer lagTime expired; since the last frame
+	ServerEventStart  ServerEventKind = iota // the machine begins
+	ServerEventUp                            // the link to From came up
+	ServerEventLost                          // the link to From was lost
+	ServerReceiveJoin                        // the handshake of a client has succeeded: it wants to play, or to watch
+	ServerReceiveRefused
+	ServerReceiveJoined          // to a watcher in a game that runs: a snapshot follows of the simulation before this frame, in which these play
+	ServerReceiveSit             // a watcher wants to play
+	ServerReceiveLeave           // a player will not come again
+	ServerReceiveSeated          // the watcher plays from this frame on, and sends commands for it m frames before
+	ServerReceiveSnapshotRequest // to a player
+	ServerReceiveSnapshot        // of the simulation before the frame; to the server, and on to the watcher
+	ServerReceiveServerStart     // the game is to be loaded; these slots play, and the first command frame comes before this game frame
+	ServerReceiveGamecommands    // from a player, or relayed to all, the sender included
+	ServerReceiveNwfDone         // the server's word on the frame that is m ahead of its own: the game frame before which it is executed, the length from then on, the game frame of the next one
+	ServerReceivePause           // the host wants the game to stop or go on; or it does
+	ServerReceiveServerSpeed     // a player wants another length
+	ServerReceiveServerAsync     // the simulations of these slots differ from the first one
+	ServerReceivePlayerNew       // from this frame on somebody plays in the slot
+	ServerReceivePlayerKicked    // a player has left or was removed: from this frame on there are no commands for the slot
+	ServerCommandBegin           // the host's countdown is over
+	ServerCommandFrame           // the game frame has come at which the next command frame is due
+	ServerTimerLoadTime          // timer loadTime expired; for loading
+	ServerTimerLagTime           // timer lagTime expired; since the last frame
+	ServerTimerAskTime           // timer askTime expired; for a snapshot
 )
 
-var serverEventKindNames = [...]string{"start", "up", "lost", "JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED", "begin", "frame", "loadTime", "lagTime"}
+var serverEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED", "begin", "frame", "loadTime", "lagTime", "askTime"}
 
 // String returns the name as the specification has it.
 func (v ServerEventKind) String() string { return fsm.Name(serverEventKindNames[:], int(v)) }
@@ -34,29 +44,52 @@ func (v ServerEventKind) String() string { return fsm.Name(serverEventKindNames[
 // ServerEvent is one event for a Server. Fields that do not belong to the kind are not looked at.
 type ServerEvent struct {
 	Kind    ServerEventKind
-	From    fsm.Peer // who sent the message, or whose link it is
-	Message Message  // for the Receive kinds
+	From    fsm.Peer           // who sent the message, or whose link it is
+	Message Message            // for the Receive kinds
+	Begin   ServerBeginCommand // for ServerCommandBegin
+}
+
+// ServerBeginCommand are the fields of command begin: the host's countdown is over.
+type ServerBeginCommand struct {
+	Seed    Seed
+	Due     GameFrame
+	Length  Length
+	Spacing Spacing
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.
 func (ev *ServerEvent) invalid() bool {
 	switch ev.Kind {
-	case ServerEventUp, ServerEventLost:
-		return ev.From < 0 || ev.From > 61
+	case ServerEventUp, ServerEventLost, ServerReceiveLeave, ServerReceiveSnapshotRequest, ServerReceivePause:
+		return ev.From < 0 || ev.From > 32
 	case ServerReceiveJoin:
-		return ev.From < 0 || ev.From > 61 || ev.Message.Join.Slot > 7
+		return ev.From < 0 || ev.From > 32 || ev.Message.Join.Slot.Present && ev.Message.Join.Slot.Value > 7 || ev.Message.Join.Name.Len > 32
+	case ServerReceiveRefused:
+		return ev.From < 0 || ev.From > 32 || ev.Message.Refused.Why > 2
+	case ServerReceiveJoined:
+		return ev.From < 0 || ev.From > 32 || ev.Message.Joined.Players>>8 != 0
+	case ServerReceiveSit:
+		return ev.From < 0 || ev.From > 32 || ev.Message.Sit.Slot > 7 || ev.Message.Sit.Name.Len > 32
+	case ServerReceiveSeated:
+		return ev.From < 0 || ev.From > 32 || ev.Message.Seated.Slot > 7
+	case ServerReceiveSnapshot:
+		return ev.From < 0 || ev.From > 32 || ev.Message.Snapshot.Part.Len > 1024
 	case ServerReceiveServerStart:
-		return ev.From < 0 || ev.From > 61 || ev.Message.ServerStart.Players>>8 != 0
+		return ev.From < 0 || ev.From > 32 || ev.Message.ServerStart.Players>>8 != 0
 	case ServerReceiveGamecommands:
-		return ev.From < 0 || ev.From > 61 || ev.Message.Gamecommands.Slot > 7 || ev.Message.Gamecommands.Entry.Sent > 11
+		return ev.From < 0 || ev.From > 32 || ev.Message.Gamecommands.Slot > 7 || invalidCommands(&ev.Message.Gamecommands.Commands)
 	case ServerReceiveNwfDone:
-		return ev.From < 0 || ev.From > 61 || ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1
+		return ev.From < 0 || ev.From > 32 || ev.Message.NwfDone.Length < 10 || ev.Message.NwfDone.Length > 80
 	case ServerReceiveServerSpeed:
-		return ev.From < 0 || ev.From > 61 || ev.Message.ServerSpeed.Want > 1
+		return ev.From < 0 || ev.From > 32 || ev.Message.ServerSpeed.Want < 10 || ev.Message.ServerSpeed.Want > 80
 	case ServerReceiveServerAsync:
-		return ev.From < 0 || ev.From > 61 || ev.Message.ServerAsync.Slots>>8 != 0
+		return ev.From < 0 || ev.From > 32 || ev.Message.ServerAsync.Slots>>8 != 0
+	case ServerReceivePlayerNew:
+		return ev.From < 0 || ev.From > 32 || ev.Message.PlayerNew.Slot > 7
 	case ServerReceivePlayerKicked:
-		return ev.From < 0 || ev.From > 61 || ev.Message.PlayerKicked.Slot > 7
+		return ev.From < 0 || ev.From > 32 || ev.Message.PlayerKicked.Slot > 7 || ev.Message.PlayerKicked.Reason > 3
+	case ServerCommandBegin:
+		return ev.Begin.Length < 10 || ev.Begin.Length > 80 || ev.Begin.Spacing < 1 || ev.Begin.Spacing > 20
 	}
 	return false
 }
@@ -64,30 +97,54 @@ func (ev *ServerEvent) invalid() bool {
 // outside notes the first field that is outside its type's range.
 func (ev *ServerEvent) outside(why *fsm.Refusal) {
 	switch ev.Kind {
-	case ServerEventUp, ServerEventLost:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
+	case ServerEventUp, ServerEventLost, ServerReceiveLeave, ServerReceiveSnapshotRequest, ServerReceivePause:
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
 	case ServerReceiveJoin:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
-		why.Outside(ev.Message.Join.Slot > 7, "slot", "0..7")
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.Join.Slot.Present && ev.Message.Join.Slot.Value > 7, "slot", "0..7")
+		why.Outside(ev.Message.Join.Name.Len > 32, "name", "text 32")
+	case ServerReceiveRefused:
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.Refused.Why > 2, "why", "taken, busy, over")
+	case ServerReceiveJoined:
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.Joined.Players>>8 != 0, "players", "the set of 0..7")
+	case ServerReceiveSit:
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.Sit.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Message.Sit.Name.Len > 32, "name", "text 32")
+	case ServerReceiveSeated:
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.Seated.Slot > 7, "slot", "0..7")
+	case ServerReceiveSnapshot:
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.Snapshot.Part.Len > 1024, "part", "bytes up to 1024")
 	case ServerReceiveServerStart:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
 		why.Outside(ev.Message.ServerStart.Players>>8 != 0, "players", "the set of 0..7")
 	case ServerReceiveGamecommands:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
 		why.Outside(ev.Message.Gamecommands.Slot > 7, "slot", "0..7")
-		why.Outside(ev.Message.Gamecommands.Entry.Sent > 11, "entry", "Entry")
+		why.Outside(invalidCommands(&ev.Message.Gamecommands.Commands), "commands", "a list of at most 8 of Command")
 	case ServerReceiveNwfDone:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
-		why.Outside(ev.Message.NwfDone.Done.Frame > 11 || ev.Message.NwfDone.Done.Length > 1, "done", "Done")
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.NwfDone.Length < 10 || ev.Message.NwfDone.Length > 80, "length", "10..80")
 	case ServerReceiveServerSpeed:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
-		why.Outside(ev.Message.ServerSpeed.Want > 1, "want", "0..1")
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.ServerSpeed.Want < 10 || ev.Message.ServerSpeed.Want > 80, "want", "10..80")
 	case ServerReceiveServerAsync:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
 		why.Outside(ev.Message.ServerAsync.Slots>>8 != 0, "slots", "the set of 0..7")
+	case ServerReceivePlayerNew:
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
+		why.Outside(ev.Message.PlayerNew.Slot > 7, "slot", "0..7")
 	case ServerReceivePlayerKicked:
-		why.Outside(ev.From < 0 || ev.From > 61, "sender", "0..61")
+		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
 		why.Outside(ev.Message.PlayerKicked.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Message.PlayerKicked.Reason > 3, "reason", "noCause, connectionLost, pingTimeout, async")
+	case ServerCommandBegin:
+		why.Outside(ev.Begin.Length < 10 || ev.Begin.Length > 80, "length", "10..80")
+		why.Outside(ev.Begin.Spacing < 1 || ev.Begin.Spacing > 20, "spacing", "1..20")
 	}
 }
 
@@ -96,11 +153,18 @@ type ServerReportKind uint8
 
 // The reports of Server.
 const (
-	ServerReportOutOfStep ServerReportKind = iota // the simulations of these clients differ from the first one
+	ServerReportCame      ServerReportKind = iota // somebody wants to play, or watches
+	ServerReportBegan                             // as all are told
+	ServerReportSat                               // a watcher plays from that frame on
+	ServerReportWent                              // a player has left or was removed, from that frame on
+	ServerReportCommands                          // as all are told
+	ServerReportAnnounced                         // as all are told
+	ServerReportOutOfStep                         // the simulations of these clients differ from the first one
 	ServerReportSilent                            // this client has sent no commands for too long
+	ServerReportOver                              // nobody plays any more
 )
 
-var serverReportKindNames = [...]string{"outOfStep", "silent"}
+var serverReportKindNames = [...]string{"came", "began", "sat", "went", "commands", "announced", "outOfStep", "silent", "over"}
 
 // String returns the name as the specification has it.
 func (v ServerReportKind) String() string { return fsm.Name(serverReportKindNames[:], int(v)) }
@@ -108,8 +172,58 @@ func (v ServerReportKind) String() string { return fsm.Name(serverReportKindName
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {
 	Kind      ServerReportKind
+	Came      ServerCameReport      // for ServerReportCame
+	Began     ServerBeganReport     // for ServerReportBegan
+	Sat       ServerSatReport       // for ServerReportSat
+	Went      ServerWentReport      // for ServerReportWent
+	Commands  ServerCommandsReport  // for ServerReportCommands
+	Announced ServerAnnouncedReport // for ServerReportAnnounced
 	OutOfStep ServerOutOfStepReport // for ServerReportOutOfStep
 	Silent    ServerSilentReport    // for ServerReportSilent
+}
+
+// ServerCameReport are the fields of report came: somebody wants to play, or watches.
+type ServerCameReport struct {
+	Who  fsm.Peer
+	Slot Optional[Slot]
+	Name Name
+}
+
+// ServerBeganReport are the fields of report began: as all are told.
+type ServerBeganReport struct {
+	Seed    Seed
+	Due     GameFrame
+	Players Slots
+}
+
+// ServerSatReport are the fields of report sat: a watcher plays from that frame on.
+type ServerSatReport struct {
+	Who   fsm.Peer
+	Slot  Slot
+	Name  Name
+	Frame Frame
+}
+
+// ServerWentReport are the fields of report went: a player has left or was removed, from that frame on.
+type ServerWentReport struct {
+	Slot   Slot
+	Reason Reason
+	Frame  Frame
+}
+
+// ServerCommandsReport are the fields of report commands: as all are told.
+type ServerCommandsReport struct {
+	Slot     Slot
+	Frame    Frame
+	Commands Commands
+}
+
+// ServerAnnouncedReport are the fields of report announced: as all are told.
+type ServerAnnouncedReport struct {
+	Frame  Frame
+	Due    GameFrame
+	Length Length
+	Next   GameFrame
 }
 
 // ServerOutOfStepReport are the fields of report outOfStep: the simulations of these clients differ from the
@@ -161,9 +275,9 @@ func (fx *ServerEffects) report(kind ServerReportKind) *ServerReport {
 	return &fx.list[len(fx.list)-1].Report
 }
 
-// start asks for a timer to be armed.
-func (fx *ServerEffects) start(timer uint16, key uint32) {
-	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: serverTicks[timer]}})
+// startFor asks for a timer to be armed for so many ticks.
+func (fx *ServerEffects) startFor(timer uint16, key, ticks uint32) {
+	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: ticks}})
 }
 
 // stop asks for a timer to be disarmed.
@@ -180,7 +294,5 @@ func (fx *ServerEffects) closeTo(to fsm.Peer) {
 const (
 	serverAlarmLoadTime = 0
 	serverAlarmLagTime  = 1
+	serverAlarmAskTime  = 2
 )
-
-// The durations of the timers, in ticks.
-var serverTicks = [...]uint32{600, 300}

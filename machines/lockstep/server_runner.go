@@ -23,8 +23,8 @@ var (
 
 // NewServerRunner makes a runner with a machine in its initial state. The error says which parameter is
 // wrong.
-func NewServerRunner(self fsm.Peer) (*ServerRunner, error) {
-	m, err := NewServer(self)
+func NewServerRunner(patience, grace uint16, self fsm.Peer) (*ServerRunner, error) {
+	m, err := NewServer(patience, grace, self)
 	if err != nil {
 		return nil, err
 	}
@@ -32,8 +32,9 @@ func NewServerRunner(self fsm.Peer) (*ServerRunner, error) {
 }
 
 // Begin gives the command begin: the host's countdown is over. Refused means that it is not available now.
-func (r *ServerRunner) Begin() fsm.Result {
+func (r *ServerRunner) Begin(seed Seed, due GameFrame, length Length, spacing Spacing) fsm.Result {
 	r.event.Kind = ServerCommandBegin
+	r.event.Begin = ServerBeginCommand{Seed: seed, Due: due, Length: length, Spacing: spacing}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -51,7 +52,13 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 	var give func() fsm.Result
 	switch name := s.Name(); name {
 	case "begin":
-		give = r.Begin
+		var c ServerBeginCommand
+		c.Seed = Seed(s.Open('{').Field("seed").Uint(4294967295))
+		c.Due = GameFrame(s.Field("due").Int(0, 4294967295))
+		c.Length = Length(s.Field("length").Int(10, 80))
+		c.Spacing = Spacing(s.Field("spacing").Int(1, 20))
+		s.Close('}')
+		give = func() fsm.Result { return r.Begin(c.Seed, c.Due, c.Length, c.Spacing) }
 	case "frame":
 		give = r.FrameCommand
 	default:
@@ -89,7 +96,7 @@ func (r *ServerRunner) LinkLost(peer fsm.Peer) fsm.Result {
 
 // Timeout implements fsm.Runner.
 func (r *ServerRunner) Timeout(timer uint16, _ uint32) fsm.Result {
-	if timer >= 2 {
+	if timer >= 3 {
 		r.effects.reset(0)
 		return refused(fsm.NoTransition)
 	}
@@ -164,7 +171,13 @@ func (r *ServerRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *ServerRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
-	case ServerReceiveJoin, ServerReceiveServerStart, ServerReceiveGamecommands, ServerReceiveNwfDone, ServerReceiveServerSpeed, ServerReceiveServerAsync, ServerReceivePlayerKicked:
+	case ServerCommandBegin:
+		b = wire.AppendUint(b, "begin{seed: ", uint64(r.event.Begin.Seed))
+		b = wire.AppendInt(b, ", due: ", int64(r.event.Begin.Due))
+		b = wire.AppendInt(b, ", length: ", int64(r.event.Begin.Length))
+		b = wire.AppendInt(b, ", spacing: ", int64(r.event.Begin.Spacing))
+		return append(b, '}')
+	case ServerReceiveJoin, ServerReceiveRefused, ServerReceiveJoined, ServerReceiveSit, ServerReceiveLeave, ServerReceiveSeated, ServerReceiveSnapshotRequest, ServerReceiveSnapshot, ServerReceiveServerStart, ServerReceiveGamecommands, ServerReceiveNwfDone, ServerReceivePause, ServerReceiveServerSpeed, ServerReceiveServerAsync, ServerReceivePlayerNew, ServerReceivePlayerKicked:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -179,6 +192,42 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 		b = appendMessage(append(b, ' '), &e.Message)
 	case fsm.Report:
 		switch e.Report.Kind {
+		case ServerReportCame:
+			b = wire.AppendInt(b, " came{who: ", int64(e.Report.Came.Who))
+			if e.Report.Came.Slot.Present {
+				b = wire.AppendInt(b, ", slot: ", int64(e.Report.Came.Slot.Value))
+			} else {
+				b = append(b, ", slot: none"...)
+			}
+			b = wire.AppendText(b, ", name: ", e.Report.Came.Name.String(), int(e.Report.Came.Name.Len) > len(e.Report.Came.Name.Data))
+			return append(b, '}')
+		case ServerReportBegan:
+			b = wire.AppendUint(b, " began{seed: ", uint64(e.Report.Began.Seed))
+			b = wire.AppendInt(b, ", due: ", int64(e.Report.Began.Due))
+			b = appendSlots(append(b, ", players: "...), &e.Report.Began.Players)
+			return append(b, '}')
+		case ServerReportSat:
+			b = wire.AppendInt(b, " sat{who: ", int64(e.Report.Sat.Who))
+			b = wire.AppendInt(b, ", slot: ", int64(e.Report.Sat.Slot))
+			b = wire.AppendText(b, ", name: ", e.Report.Sat.Name.String(), int(e.Report.Sat.Name.Len) > len(e.Report.Sat.Name.Data))
+			b = wire.AppendInt(b, ", frame: ", int64(e.Report.Sat.Frame))
+			return append(b, '}')
+		case ServerReportWent:
+			b = wire.AppendInt(b, " went{slot: ", int64(e.Report.Went.Slot))
+			b = wire.AppendWord(b, ", reason: ", e.Report.Went.Reason.String())
+			b = wire.AppendInt(b, ", frame: ", int64(e.Report.Went.Frame))
+			return append(b, '}')
+		case ServerReportCommands:
+			b = wire.AppendInt(b, " commands{slot: ", int64(e.Report.Commands.Slot))
+			b = wire.AppendInt(b, ", frame: ", int64(e.Report.Commands.Frame))
+			b = appendCommands(append(b, ", commands: "...), &e.Report.Commands.Commands)
+			return append(b, '}')
+		case ServerReportAnnounced:
+			b = wire.AppendInt(b, " announced{frame: ", int64(e.Report.Announced.Frame))
+			b = wire.AppendInt(b, ", due: ", int64(e.Report.Announced.Due))
+			b = wire.AppendInt(b, ", length: ", int64(e.Report.Announced.Length))
+			b = wire.AppendInt(b, ", next: ", int64(e.Report.Announced.Next))
+			return append(b, '}')
 		case ServerReportOutOfStep:
 			b = appendSlots(append(b, " outOfStep{slots: "...), &e.Report.OutOfStep.Slots)
 			return append(b, '}')
@@ -189,6 +238,9 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
 	case fsm.StartTimer, fsm.StopTimer:
 		b = wire.AppendWord(b, " ", serverInfo.Timers[e.ID])
+		if e.Kind == fsm.StartTimer && (e.ID == 0 || e.ID == 1 || e.ID == 2) {
+			b = wire.AppendUint(b, " for ", uint64(e.Ticks))
+		}
 	}
 	if e.Named {
 		b = wire.AppendTo(b, e.Peer)
@@ -213,14 +265,45 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 
 // ServerHandlers has a function for each report of a Server; those that are nil are not called.
 type ServerHandlers struct {
+	Came      func(ServerCameReport)      // somebody wants to play, or watches.
+	Began     func(ServerBeganReport)     // as all are told.
+	Sat       func(ServerSatReport)       // a watcher plays from that frame on.
+	Went      func(ServerWentReport)      // a player has left or was removed, from that frame on.
+	Commands  func(ServerCommandsReport)  // as all are told.
+	Announced func(ServerAnnouncedReport) // as all are told.
 	OutOfStep func(ServerOutOfStepReport) // the simulations of these clients differ from the first one.
 	Silent    func(ServerSilentReport)    // this client has sent no commands for too long.
+	Over      func()                      // nobody plays any more.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
 // package play.
 func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
 	switch r.Report(i).Kind {
+	case ServerReportCame:
+		if h.Came != nil {
+			h.Came(r.Report(i).Came)
+		}
+	case ServerReportBegan:
+		if h.Began != nil {
+			h.Began(r.Report(i).Began)
+		}
+	case ServerReportSat:
+		if h.Sat != nil {
+			h.Sat(r.Report(i).Sat)
+		}
+	case ServerReportWent:
+		if h.Went != nil {
+			h.Went(r.Report(i).Went)
+		}
+	case ServerReportCommands:
+		if h.Commands != nil {
+			h.Commands(r.Report(i).Commands)
+		}
+	case ServerReportAnnounced:
+		if h.Announced != nil {
+			h.Announced(r.Report(i).Announced)
+		}
 	case ServerReportOutOfStep:
 		if h.OutOfStep != nil {
 			h.OutOfStep(r.Report(i).OutOfStep)
@@ -228,6 +311,10 @@ func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
 	case ServerReportSilent:
 		if h.Silent != nil {
 			h.Silent(r.Report(i).Silent)
+		}
+	case ServerReportOver:
+		if h.Over != nil {
+			h.Over()
 		}
 	}
 }
@@ -241,35 +328,57 @@ var serverInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"config", "loading", "game"},
 	Final:    []bool{false, false, false},
-	Messages: []string{"JOIN", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_KICKED"},
+	Messages: []string{"JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED"},
 	Commands: []string{"begin", "frame"},
-	Reports:  []string{"outOfStep", "silent"},
-	Timers:   []string{"loadTime", "lagTime"},
+	Reports:  []string{"came", "began", "sat", "went", "commands", "announced", "outOfStep", "silent", "over"},
+	Timers:   []string{"loadTime", "lagTime", "askTime"},
 	Transitions: []fsm.Transition{
-		{Name: "config JOIN/1", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 90, Col: 13},
-		{Name: "config JOIN/2", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 91, Col: 13},
-		{Name: "config lost", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 92, Col: 15},
-		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 93, Col: 16},
-		{Name: "loading lost/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 97, Col: 13},
-		{Name: "loading lost/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 98, Col: 13},
-		{Name: "loading loadTime", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 102, Col: 11},
-		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 110, Col: 11},
-		{Name: "loading JOIN", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 153, Col: 17},
-		{Name: "loading GAMECOMMANDS/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 155, Col: 15},
-		{Name: "loading GAMECOMMANDS/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 156, Col: 15},
-		{Name: "loading SERVER_SPEED", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 157, Col: 25},
-		{Name: "game lost/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 126, Col: 13},
-		{Name: "game lost/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 127, Col: 13},
-		{Name: "game lagTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 129, Col: 11},
-		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 135, Col: 11},
-		{Name: "game JOIN", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 153, Col: 17},
-		{Name: "game GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 155, Col: 15},
-		{Name: "game GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 156, Col: 15},
-		{Name: "game SERVER_SPEED", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 157, Col: 25},
+		{Name: "config JOIN/1", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 248, Col: 13},
+		{Name: "config JOIN/2", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 252, Col: 13},
+		{Name: "config JOIN/3", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 253, Col: 13},
+		{Name: "config LEAVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 254, Col: 9},
+		{Name: "config lost", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 256, Col: 11},
+		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 260, Col: 11},
+		{Name: "loading JOIN", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 269, Col: 15},
+		{Name: "loading loadTime", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 271, Col: 11},
+		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 276, Col: 11},
+		{Name: "loading PAUSE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 284, Col: 16},
+		{Name: "loading askTime", From: 1, To: 1, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 285, Col: 9},
+		{Name: "loading GAMECOMMANDS/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 341, Col: 15},
+		{Name: "loading GAMECOMMANDS/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 343, Col: 15},
+		{Name: "loading SERVER_SPEED/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 345, Col: 15},
+		{Name: "loading SERVER_SPEED/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 346, Col: 15},
+		{Name: "loading LEAVE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 347, Col: 18},
+		{Name: "loading lost/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
+		{Name: "loading lost/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 350, Col: 15},
+		{Name: "game JOIN/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 289, Col: 13},
+		{Name: "game JOIN/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 290, Col: 13},
+		{Name: "game JOIN/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 291, Col: 13},
+		{Name: "game JOIN/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 292, Col: 13},
+		{Name: "game SNAPSHOT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 294, Col: 13},
+		{Name: "game SNAPSHOT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 298, Col: 13},
+		{Name: "game askTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 300, Col: 11},
+		{Name: "game SIT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 306, Col: 13},
+		{Name: "game SIT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 307, Col: 13},
+		{Name: "game SIT/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 308, Col: 13},
+		{Name: "game SIT/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 309, Col: 13},
+		{Name: "game lagTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 315, Col: 11},
+		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 322, Col: 11},
+		{Name: "game PAUSE/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 334, Col: 13},
+		{Name: "game PAUSE/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 335, Col: 13},
+		{Name: "game PAUSE/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 336, Col: 13},
+		{Name: "game GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 341, Col: 15},
+		{Name: "game GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 343, Col: 15},
+		{Name: "game SERVER_SPEED/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 345, Col: 15},
+		{Name: "game SERVER_SPEED/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 346, Col: 15},
+		{Name: "game LEAVE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 347, Col: 18},
+		{Name: "game lost/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
+		{Name: "game lost/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 350, Col: 15},
 	},
 	TickNanos:  1000000000,
+	Parties:    33,
 	MaxFrame:   maxFrame,
-	MaxEffects: 2668,
+	MaxEffects: 648,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -277,14 +386,14 @@ var serverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var serverLegal = [...]string{
-	ServerStateConfig:  "lost, JOIN, begin",
-	ServerStateLoading: "lost, JOIN, GAMECOMMANDS, SERVER_SPEED, frame, loadTime",
-	ServerStateGame:    "lost, JOIN, GAMECOMMANDS, SERVER_SPEED, frame, lagTime",
+	ServerStateConfig:  "lost, JOIN, LEAVE, begin",
+	ServerStateLoading: "lost, JOIN, LEAVE, GAMECOMMANDS, PAUSE, SERVER_SPEED, frame, loadTime, askTime",
+	ServerStateGame:    "lost, JOIN, SIT, LEAVE, SNAPSHOT, GAMECOMMANDS, PAUSE, SERVER_SPEED, frame, lagTime, askTime",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var serverHandles = [][]uint16{
-	ServerStateConfig:  {ServerEventLost: 3, ServerReceiveJoin: 1, ServerCommandBegin: 4},
-	ServerStateLoading: {ServerEventLost: 5, ServerReceiveJoin: 9, ServerReceiveGamecommands: 10, ServerReceiveServerSpeed: 12, ServerCommandFrame: 8, ServerTimerLoadTime: 7},
-	ServerStateGame:    {ServerEventLost: 13, ServerReceiveJoin: 17, ServerReceiveGamecommands: 18, ServerReceiveServerSpeed: 20, ServerCommandFrame: 16, ServerTimerLagTime: 15},
+	ServerStateConfig:  {ServerEventLost: 5, ServerReceiveJoin: 1, ServerCommandBegin: 6},
+	ServerStateLoading: {ServerEventLost: 17, ServerReceiveJoin: 7, ServerReceiveLeave: 16, ServerReceiveGamecommands: 12, ServerReceivePause: 10, ServerReceiveServerSpeed: 14, ServerCommandFrame: 9, ServerTimerLoadTime: 8},
+	ServerStateGame:    {ServerEventLost: 40, ServerReceiveJoin: 19, ServerReceiveSit: 26, ServerReceiveLeave: 39, ServerReceiveSnapshot: 23, ServerReceiveGamecommands: 35, ServerReceivePause: 32, ServerReceiveServerSpeed: 37, ServerCommandFrame: 31, ServerTimerLagTime: 30, ServerTimerAskTime: 25},
 }

@@ -12,17 +12,58 @@ import (
 func appendMessage(b []byte, m *Message) []byte {
 	switch m.Kind {
 	case MessageJoin:
-		b = wire.AppendInt(b, "JOIN{slot: ", int64(m.Join.Slot))
+		if m.Join.Slot.Present {
+			b = wire.AppendInt(b, "JOIN{slot: ", int64(m.Join.Slot.Value))
+		} else {
+			b = append(b, "JOIN{slot: none"...)
+		}
+		b = wire.AppendUint(b, ", key: ", uint64(m.Join.Key))
+		b = wire.AppendText(b, ", name: ", m.Join.Name.String(), int(m.Join.Name.Len) > len(m.Join.Name.Data))
+		return append(b, '}')
+	case MessageRefused:
+		b = wire.AppendWord(b, "REFUSED{why: ", m.Refused.Why.String())
+		return append(b, '}')
+	case MessageJoined:
+		b = wire.AppendInt(b, "JOINED{frame: ", int64(m.Joined.Frame))
+		b = appendSlots(append(b, ", players: "...), &m.Joined.Players)
+		b = wire.AppendUint(b, ", seed: ", uint64(m.Joined.Seed))
+		return append(b, '}')
+	case MessageSit:
+		b = wire.AppendInt(b, "SIT{slot: ", int64(m.Sit.Slot))
+		b = wire.AppendUint(b, ", key: ", uint64(m.Sit.Key))
+		b = wire.AppendText(b, ", name: ", m.Sit.Name.String(), int(m.Sit.Name.Len) > len(m.Sit.Name.Data))
+		return append(b, '}')
+	case MessageSeated:
+		b = wire.AppendInt(b, "SEATED{slot: ", int64(m.Seated.Slot))
+		b = wire.AppendInt(b, ", frame: ", int64(m.Seated.Frame))
+		return append(b, '}')
+	case MessageSnapshotRequest:
+		b = wire.AppendInt(b, "SNAPSHOT_REQUEST{frame: ", int64(m.SnapshotRequest.Frame))
+		return append(b, '}')
+	case MessageSnapshot:
+		b = wire.AppendInt(b, "SNAPSHOT{frame: ", int64(m.Snapshot.Frame))
+		b = wire.AppendBool(b, ", last: ", m.Snapshot.Last)
+		b = wire.AppendText(b, ", part: ", m.Snapshot.Part.String(), int(m.Snapshot.Part.Len) > len(m.Snapshot.Part.Data))
 		return append(b, '}')
 	case MessageServerStart:
-		b = appendSlots(append(b, "SERVER_START{players: "...), &m.ServerStart.Players)
+		b = wire.AppendUint(b, "SERVER_START{seed: ", uint64(m.ServerStart.Seed))
+		b = wire.AppendInt(b, ", due: ", int64(m.ServerStart.Due))
+		b = appendSlots(append(b, ", players: "...), &m.ServerStart.Players)
 		return append(b, '}')
 	case MessageGamecommands:
 		b = wire.AppendInt(b, "GAMECOMMANDS{slot: ", int64(m.Gamecommands.Slot))
-		b = appendEntry(append(b, ", entry: "...), &m.Gamecommands.Entry)
+		b = wire.AppendInt(b, ", frame: ", int64(m.Gamecommands.Frame))
+		b = wire.AppendUint(b, ", sum: ", uint64(m.Gamecommands.Sum))
+		b = appendCommands(append(b, ", commands: "...), &m.Gamecommands.Commands)
 		return append(b, '}')
 	case MessageNwfDone:
-		b = appendDone(append(b, "NWF_DONE{done: "...), &m.NwfDone.Done)
+		b = wire.AppendInt(b, "NWF_DONE{frame: ", int64(m.NwfDone.Frame))
+		b = wire.AppendInt(b, ", due: ", int64(m.NwfDone.Due))
+		b = wire.AppendInt(b, ", length: ", int64(m.NwfDone.Length))
+		b = wire.AppendInt(b, ", next: ", int64(m.NwfDone.Next))
+		return append(b, '}')
+	case MessagePause:
+		b = wire.AppendBool(b, "PAUSE{on: ", m.Pause.On)
 		return append(b, '}')
 	case MessageServerSpeed:
 		b = wire.AppendInt(b, "SERVER_SPEED{want: ", int64(m.ServerSpeed.Want))
@@ -30,8 +71,14 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageServerAsync:
 		b = appendSlots(append(b, "SERVER_ASYNC{slots: "...), &m.ServerAsync.Slots)
 		return append(b, '}')
+	case MessagePlayerNew:
+		b = wire.AppendInt(b, "PLAYER_NEW{slot: ", int64(m.PlayerNew.Slot))
+		b = wire.AppendInt(b, ", frame: ", int64(m.PlayerNew.Frame))
+		return append(b, '}')
 	case MessagePlayerKicked:
 		b = wire.AppendInt(b, "PLAYER_KICKED{slot: ", int64(m.PlayerKicked.Slot))
+		b = wire.AppendWord(b, ", reason: ", m.PlayerKicked.Reason.String())
+		b = wire.AppendInt(b, ", frame: ", int64(m.PlayerKicked.Frame))
 		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
@@ -40,32 +87,71 @@ func appendMessage(b []byte, m *Message) []byte {
 // appendServer appends the machine's state, parameters, variables, timers and parts.
 func appendServer(b []byte, m *Server) []byte {
 	b = append(b, m.State.String()...)
-	b = wire.AppendInt(b, "{self: ", int64(m.Self))
+	b = wire.AppendInt(b, "{patience: ", int64(m.Patience))
+	b = wire.AppendInt(b, ", grace: ", int64(m.Grace))
+	b = wire.AppendInt(b, ", self: ", int64(m.Self))
 	b = appendLinks(append(b, ", there: "...), &m.There)
-	b = appendSlots(append(b, ", playing: "...), &m.Playing)
-	b = appendSlots(append(b, ", left: "...), &m.Left)
+	b = append8OptionalfsmPeer(append(b, ", seat: "...), &m.Seat)
+	b = append8OptionalKey(append(b, ", keys: "...), &m.Keys)
+	b = append8uint8(append(b, ", resting: "...), &m.Resting)
+	b = append8Sums(append(b, ", sums: "...), &m.Sums)
 	b = appendSlots(append(b, ", odd: "...), &m.Odd)
-	b = append8Entries(append(b, ", queues: "...), &m.Queues)
-	b = appendDoneList(append(b, ", lengths: "...), &m.Lengths)
 	b = wire.AppendInt(b, ", now: ", int64(m.Now))
-	b = wire.AppendInt(b, ", length: ", int64(m.Length))
+	b = wire.AppendUint(b, ", seed: ", uint64(m.Seed))
+	b = wire.AppendInt(b, ", next: ", int64(m.Next))
 	b = wire.AppendInt(b, ", wanted: ", int64(m.Wanted))
-	b = wire.AppendBool(b, ", wrong: ", m.Wrong)
+	b = wire.AppendInt(b, ", span: ", int64(m.Span))
+	if m.Paused.Present {
+		b = wire.AppendInt(b, ", paused: ", int64(m.Paused.Value))
+	} else {
+		b = append(b, ", paused: none"...)
+	}
+	if m.Asking.Present {
+		b = wire.AppendInt(b, ", asking: ", int64(m.Asking.Value))
+	} else {
+		b = append(b, ", asking: none"...)
+	}
+	if m.Asked.Present {
+		b = wire.AppendInt(b, ", asked: ", int64(m.Asked.Value))
+	} else {
+		b = append(b, ", asked: none"...)
+	}
+	b = wire.AppendInt(b, ", since: ", int64(m.Since))
 	b = wire.AppendBool(b, ", loadTime: ", m.LoadTime)
 	b = wire.AppendBool(b, ", lagTime: ", m.LagTime)
+	b = wire.AppendBool(b, ", askTime: ", m.AskTime)
 	return append(b, '}')
 }
 
 // appendClient appends the machine's state, parameters, variables, timers and parts.
 func appendClient(b []byte, m *Client) []byte {
 	b = append(b, m.State.String()...)
-	b = wire.AppendInt(b, "{me: ", int64(m.Me))
+	if m.Wish.Present {
+		b = wire.AppendInt(b, "{wish: ", int64(m.Wish.Value))
+	} else {
+		b = append(b, "{wish: none"...)
+	}
+	if m.Me.Present {
+		b = wire.AppendInt(b, ", me: ", int64(m.Me.Value))
+	} else {
+		b = append(b, ", me: none"...)
+	}
 	b = appendSlots(append(b, ", playing: "...), &m.Playing)
-	b = append8Entries(append(b, ", queues: "...), &m.Queues)
-	b = appendDoneList(append(b, ", lengths: "...), &m.Lengths)
+	b = append8uint82(append(b, ", have: "...), &m.Have)
+	b = wire.AppendInt(b, ", done: ", int64(m.Done))
 	b = wire.AppendInt(b, ", now: ", int64(m.Now))
-	b = wire.AppendInt(b, ", length: ", int64(m.Length))
-	b = wire.AppendBool(b, ", wrong: ", m.Wrong)
+	if m.Ahead.Present {
+		b = wire.AppendInt(b, ", ahead: ", int64(m.Ahead.Value))
+	} else {
+		b = append(b, ", ahead: none"...)
+	}
+	b = wire.AppendInt(b, ", begins: ", int64(m.Begins))
+	if m.Wanted.Present {
+		b = wire.AppendInt(b, ", wanted: ", int64(m.Wanted.Value))
+	} else {
+		b = append(b, ", wanted: none"...)
+	}
+	b = wire.AppendBool(b, ", taken: ", m.Taken)
 	return append(b, '}')
 }
 
@@ -90,22 +176,21 @@ func appendSlots(b []byte, v *Slots) []byte {
 	return append(b, ']')
 }
 
-func appendEntry(b []byte, v *Entry) []byte {
-	b = wire.AppendInt(b, "{sent: ", int64(v.Sent))
-	b = wire.AppendUint(b, ", commands: ", uint64(v.Commands))
-	b = wire.AppendUint(b, ", sum: ", uint64(v.Sum))
-	return append(b, '}')
-}
-
-func appendDone(b []byte, v *Done) []byte {
-	b = wire.AppendInt(b, "{frame: ", int64(v.Frame))
-	b = wire.AppendInt(b, ", length: ", int64(v.Length))
-	return append(b, '}')
+func appendCommands(b []byte, v *Commands) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = appendCommand(b, &v.Items[i])
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
 }
 
 func appendLinks(b []byte, v *Links) []byte {
 	sep := "["
-	for i := range 62 {
+	for i := range 33 {
 		if uint64(*v)>>i&1 == 0 {
 			continue
 		}
@@ -114,7 +199,7 @@ func appendLinks(b []byte, v *Links) []byte {
 		x := fsm.Peer(i)
 		b = wire.AppendInt(b, "", int64(x))
 	}
-	if uint64(*v)>>62 != 0 {
+	if uint64(*v)>>33 != 0 {
 		b = append(append(b, sep...), "..."...)
 		sep = ""
 	}
@@ -124,20 +209,103 @@ func appendLinks(b []byte, v *Links) []byte {
 	return append(b, ']')
 }
 
-func append8Entries(b []byte, v *[8]Entries) []byte {
+func append8OptionalfsmPeer(b []byte, v *[8]Optional[fsm.Peer]) []byte {
 	b = append(b, '[')
 	for i := range v {
 		b = wire.Comma(b, i)
-		b = appendEntries(b, &v[i])
+		if v[i].Present {
+			b = wire.AppendInt(b, "", int64(v[i].Value))
+		} else {
+			b = append(b, "none"...)
+		}
 	}
 	return append(b, ']')
 }
 
-func appendDoneList(b []byte, v *DoneList) []byte {
+func append8OptionalKey(b []byte, v *[8]Optional[Key]) []byte {
+	b = append(b, '[')
+	for i := range v {
+		b = wire.Comma(b, i)
+		if v[i].Present {
+			b = wire.AppendUint(b, "", uint64(v[i].Value))
+		} else {
+			b = append(b, "none"...)
+		}
+	}
+	return append(b, ']')
+}
+
+func append8uint8(b []byte, v *[8]uint8) []byte {
+	b = append(b, '[')
+	for i := range v {
+		b = wire.Comma(b, i)
+		b = wire.AppendInt(b, "", int64(v[i]))
+	}
+	return append(b, ']')
+}
+
+func append8Sums(b []byte, v *[8]Sums) []byte {
+	b = append(b, '[')
+	for i := range v {
+		b = wire.Comma(b, i)
+		b = appendSums(b, &v[i])
+	}
+	return append(b, ']')
+}
+
+func append8uint82(b []byte, v *[8]uint8) []byte {
+	b = append(b, '[')
+	for i := range v {
+		b = wire.Comma(b, i)
+		b = wire.AppendInt(b, "", int64(v[i]))
+	}
+	return append(b, ']')
+}
+
+func appendCommand(b []byte, v *Command) []byte {
+	b = wire.AppendWord(b, "{kind: ", v.Kind.String())
+	if v.Keys.Present {
+		b = wire.AppendInt(b, ", keys: ", int64(v.Keys.Value))
+	} else {
+		b = append(b, ", keys: none"...)
+	}
+	if v.Order.Present {
+		b = appendOrder(append(b, ", order: "...), &v.Order.Value)
+	} else {
+		b = append(b, ", order: none"...)
+	}
+	if v.Path.Present {
+		b = appendPath(append(b, ", path: "...), &v.Path.Value)
+	} else {
+		b = append(b, ", path: none"...)
+	}
+	if v.Group.Present {
+		b = appendGroup(append(b, ", group: "...), &v.Group.Value)
+	} else {
+		b = append(b, ", group: none"...)
+	}
+	if v.Words.Present {
+		b = appendWords(append(b, ", words: "...), &v.Words.Value)
+	} else {
+		b = append(b, ", words: none"...)
+	}
+	if v.Data.Present {
+		b = wire.AppendText(b, ", data: ", v.Data.Value.String(), int(v.Data.Value.Len) > len(v.Data.Value.Data))
+	} else {
+		b = append(b, ", data: none"...)
+	}
+	return append(b, '}')
+}
+
+func appendSums(b []byte, v *Sums) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		b = wire.Comma(b, i)
-		b = appendDone(b, &v.Items[i])
+		if v.Items[i].Present {
+			b = wire.AppendUint(b, "", uint64(v.Items[i].Value))
+		} else {
+			b = append(b, "none"...)
+		}
 	}
 	if int(v.Len) > len(v.Items) {
 		b = append(b, ", ..."...)
@@ -145,14 +313,157 @@ func appendDoneList(b []byte, v *DoneList) []byte {
 	return append(b, ']')
 }
 
-func appendEntries(b []byte, v *Entries) []byte {
+func appendOrder(b []byte, v *Order) []byte {
+	b = wire.AppendInt(b, "{what: ", int64(v.What))
+	b = appendPoint(append(b, ", at: "...), &v.At)
+	return append(b, '}')
+}
+
+func appendPath(b []byte, v *Path) []byte {
+	b = wire.AppendInt(b, "{what: ", int64(v.What))
+	b = appendPoint(append(b, ", from: "...), &v.From)
+	b = appendDirectionList(append(b, ", steps: "...), &v.Steps)
+	return append(b, '}')
+}
+
+func appendGroup(b []byte, v *Group) []byte {
+	b = wire.AppendInt(b, "{what: ", int64(v.What))
+	b = appendPoint(append(b, ", at: "...), &v.At)
+	b = appendUint32List(append(b, ", units: "...), &v.Units)
+	return append(b, '}')
+}
+
+func appendWords(b []byte, v *Words) []byte {
+	b = wire.AppendInt(b, "{whom: ", int64(v.Whom))
+	b = wire.AppendText(b, ", words: ", v.Words.String(), int(v.Words.Len) > len(v.Words.Data))
+	return append(b, '}')
+}
+
+func appendPoint(b []byte, v *Point) []byte {
+	b = wire.AppendInt(b, "{x: ", int64(v.X))
+	b = wire.AppendInt(b, ", y: ", int64(v.Y))
+	return append(b, '}')
+}
+
+func appendDirectionList(b []byte, v *DirectionList) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
 		b = wire.Comma(b, i)
-		b = appendEntry(b, &v.Items[i])
+		b = wire.AppendWord(b, "", v.Items[i].String())
 	}
 	if int(v.Len) > len(v.Items) {
 		b = append(b, ", ..."...)
 	}
 	return append(b, ']')
+}
+
+func appendUint32List(b []byte, v *Uint32List) []byte {
+	b = append(b, '[')
+	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
+		b = wire.Comma(b, i)
+		b = wire.AppendInt(b, "", int64(v.Items[i]))
+	}
+	if int(v.Len) > len(v.Items) {
+		b = append(b, ", ..."...)
+	}
+	return append(b, ']')
+}
+
+func readCommands(s *wire.Scanner, v *Commands) {
+	for s.Open('['); s.Next(']'); v.Len++ {
+		if int(v.Len) >= len(v.Items) {
+			s.Failf("a list of at most %d has no room for more", len(v.Items))
+			return
+		}
+		readCommand(s, &v.Items[v.Len])
+	}
+}
+
+func readCommand(s *wire.Scanner, v *Command) {
+	readKind(s.Open('{').Field("kind"), &v.Kind)
+	if !s.Field("keys").None() {
+		v.Keys.Value = uint16(s.Int(0, 65535))
+		v.Keys.Present = true
+	}
+	if !s.Field("order").None() {
+		readOrder(s, &v.Order.Value)
+		v.Order.Present = true
+	}
+	if !s.Field("path").None() {
+		readPath(s, &v.Path.Value)
+		v.Path.Present = true
+	}
+	if !s.Field("group").None() {
+		readGroup(s, &v.Group.Value)
+		v.Group.Present = true
+	}
+	if !s.Field("words").None() {
+		readWords(s, &v.Words.Value)
+		v.Words.Present = true
+	}
+	if !s.Field("data").None() {
+		v.Data.Value, _ = NewBytesUpTo64(s.Text(64))
+		v.Data.Present = true
+	}
+	s.Close('}')
+}
+
+func readKind(s *wire.Scanner, v *Kind) {
+	*v = Kind(s.Word("keys", "order", "path", "group", "words", "data"))
+}
+
+func readOrder(s *wire.Scanner, v *Order) {
+	v.What = uint8(s.Open('{').Field("what").Int(0, 255))
+	readPoint(s.Field("at"), &v.At)
+	s.Close('}')
+}
+
+func readPath(s *wire.Scanner, v *Path) {
+	v.What = uint8(s.Open('{').Field("what").Int(0, 255))
+	readPoint(s.Field("from"), &v.From)
+	readDirectionList(s.Field("steps"), &v.Steps)
+	s.Close('}')
+}
+
+func readGroup(s *wire.Scanner, v *Group) {
+	v.What = uint8(s.Open('{').Field("what").Int(0, 255))
+	readPoint(s.Field("at"), &v.At)
+	readUint32List(s.Field("units"), &v.Units)
+	s.Close('}')
+}
+
+func readWords(s *wire.Scanner, v *Words) {
+	v.Whom = uint8(s.Open('{').Field("whom").Int(0, 255))
+	v.Words, _ = NewSpeech(s.Field("words").Text(80))
+	s.Close('}')
+}
+
+func readPoint(s *wire.Scanner, v *Point) {
+	v.X = uint16(s.Open('{').Field("x").Int(0, 65535))
+	v.Y = uint16(s.Field("y").Int(0, 65535))
+	s.Close('}')
+}
+
+func readDirectionList(s *wire.Scanner, v *DirectionList) {
+	for s.Open('['); s.Next(']'); v.Len++ {
+		if int(v.Len) >= len(v.Items) {
+			s.Failf("a list of at most %d has no room for more", len(v.Items))
+			return
+		}
+		readDirection(s, &v.Items[v.Len])
+	}
+}
+
+func readUint32List(s *wire.Scanner, v *Uint32List) {
+	for s.Open('['); s.Next(']'); v.Len++ {
+		if int(v.Len) >= len(v.Items) {
+			s.Failf("a list of at most %d has no room for more", len(v.Items))
+			return
+		}
+		v.Items[v.Len] = uint32(s.Int(0, 4294967295))
+	}
+}
+
+func readDirection(s *wire.Scanner, v *Direction) {
+	*v = Direction(s.Word("east", "northEast", "northWest", "west", "southWest", "southEast"))
 }

@@ -2,13 +2,14 @@
 // fsmgen v0.5
 
 // Package lockstep is the protocol lockstep. Deterministic lockstep: every client simulates, the server
-// relays commands and paces. Commands that a client sends when it executes command frame n are executed by
-// all in frame n + m. A frame is executed only with the commands of every slot and the server's word on its
-// length. Frames are not numbered on the wire: the i-th message for a slot is for the i-th frame; `sent` and
-// `frame` are numbers that are only there to be checked. A slot whose client has left, is silent for too
-// long or out of step is supplied by the server.
+// relays commands and paces. What a client sends when it executes command frame n is executed by all in
+// frame n + m. A player executes a frame with the commands of all players and the server's word on its
+// length. Frames are numbered on the wire, and whoever gets a number that is not the next one refuses it.
+// Programs are told of commands with the frame that they are for; machines only count them. Watchers, and
+// players who come later or again, begin with a snapshot that a player makes before a frame which nobody can
+// have executed when it is asked for. They execute a frame when the server has.
 //
-// Source: 002_7747b98b0356f1d3.txt; lockstep facts 1.1, 1.4, 1.6 to 1.9, 1.11.
+// Source: 002_7747b98b0356f1d3.txt; lockstep facts 1.1 to 1.11; what comes later, and watchers, are our own.
 package lockstep
 
 import "github.com/parley-go/parley/runtime/fsm"
@@ -17,75 +18,19 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "c2fb4681c241a654c274648042b5fe29366c90385c1ff7df9d8d4fdfb9ac2450"
+const hash = "7ae960eeb7c311c2dbf37f05d30aec1b74f34a417e908e92f812e5c250a205e6"
 
 // The constants of the specification that its machines use.
 const (
-	ServerConst = 0  // the server is the first party
-	M           = 3  // command delay in command frames
-	Period      = 12 // frames are counted modulo this
+	ServerConst = 0          // the server is the first party
+	M           = 3          // command delay in command frames
+	Frames      = 4294967296 // command frames are counted modulo this
+	GameFrames  = 4294967296 // and game frames
+	Behind      = 65535      // frames that the server has announced and a watcher not executed
 )
 
 // Slot is a number in 0..7.
 type Slot uint8
-
-// Frame is a number in 0..11.
-// number of a command frame.
-type Frame uint8
-
-// Commands is carried and compared, never computed with.
-// what a player wants done in a frame; nothing is a value too.
-type Commands uint32
-
-// Checksum is carried and compared, never computed with.
-// what a player wants done in a frame; nothing is a value too.
-type Checksum uint32
-
-// Length is a number in 0..1.
-// length of a game frame: slow or fast.
-type Length uint8
-
-// Entry is a record.
-type Entry struct {
-	Sent     Frame
-	Commands Commands
-	Sum      Checksum
-}
-
-// Entries is a list of at most 6. Items from Len on are zero.
-type Entries struct {
-	Len   uint8
-	Items [6]Entry
-}
-
-// add appends x; false if the list is full.
-func (l *Entries) add(x Entry) bool {
-	if int(l.Len) >= len(l.Items) {
-		return false
-	}
-	l.Items[l.Len] = x
-	l.Len++
-	return true
-}
-
-// dropFirst removes the first element; false if there is none.
-func (l *Entries) dropFirst() bool {
-	if l.Len == 0 {
-		return false
-	}
-	copy(l.Items[:], l.Items[1:l.Len])
-	l.Len--
-	var none Entry
-	l.Items[l.Len] = none
-	return true
-}
-
-// Done is a record.
-// the length that counts from this frame on.
-type Done struct {
-	Frame  Frame
-	Length Length
-}
 
 // Slots is a set: bit i stands for the type's value number i.
 type Slots uint64
@@ -115,7 +60,7 @@ func (s Links) Has(v fsm.Peer) bool {
 
 // With returns the set with v, which is a value of its type.
 func (s Links) With(v fsm.Peer) Links {
-	return s | 1<<uint(v)&(1<<62-1)
+	return s | 1<<uint(v)&(1<<33-1)
 }
 
 // Without returns the set without v.
@@ -123,14 +68,204 @@ func (s Links) Without(v fsm.Peer) Links {
 	return s &^ (1 << uint(v))
 }
 
-// DoneList is a list of at most 6. Items from Len on are zero.
-type DoneList struct {
+// Frame is a number in 0..4294967295.
+// number of a command frame.
+type Frame uint32
+
+// GameFrame is a number in 0..4294967295.
+// number of a game frame.
+type GameFrame uint32
+
+// Length is a number in 10..80.
+// ms of a game frame.
+type Length uint8
+
+// Spacing is a number in 1..20.
+// game frames from a command frame to the next.
+type Spacing uint8
+
+// Checksum is carried and compared, never computed with.
+// of the simulation before the frame.
+type Checksum uint32
+
+// Seed is carried and compared, never computed with.
+// of the simulation before the frame.
+type Seed uint32
+
+// Key is carried and compared, never computed with.
+// whoever knows it may have the slot again.
+type Key uint64
+
+// Name is a text of at most 32 bytes. Bytes of Data from Len on are 0.
+type Name struct {
+	Len  uint8
+	Data [32]byte
+}
+
+// NewName makes a Name; ok is false if s is longer than 32 bytes, and the text is cut then.
+func NewName(s string) (t Name, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Name) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Part is at most 1024 bytes. Bytes of Data from Len on are 0.
+// of a snapshot.
+type Part struct {
+	Len  uint16
+	Data [1024]byte
+}
+
+// NewPart makes a Part; ok is false if s is longer than 1024 bytes, and it is cut then.
+func NewPart(s string) (t Part, ok bool) {
+	t.Len = uint16(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t Part) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Direction is an enumeration.
+type Direction uint8
+
+// The values of Direction.
+const (
+	DirectionEast Direction = iota
+	DirectionNorthEast
+	DirectionNorthWest
+	DirectionWest
+	DirectionSouthWest
+	DirectionSouthEast
+)
+
+var directionNames = [...]string{"east", "northEast", "northWest", "west", "southWest", "southEast"}
+
+// String returns the name as the specification has it.
+func (v Direction) String() string { return fsm.Name(directionNames[:], int(v)) }
+
+// Point is a record.
+type Point struct {
+	X uint16
+	Y uint16
+}
+
+// Order is a record.
+// something is wanted at a place.
+type Order struct {
+	What uint8
+	At   Point
+}
+
+// DirectionList is a list of at most 32. Items from Len on are zero.
+type DirectionList struct {
 	Len   uint8
-	Items [6]Done
+	Items [32]Direction
+}
+
+// Path is a record.
+// and along a way, such as a road.
+type Path struct {
+	What  uint8
+	From  Point
+	Steps DirectionList
+}
+
+// Uint32List is a list of at most 16. Items from Len on are zero.
+type Uint32List struct {
+	Len   uint8
+	Items [16]uint32
+}
+
+// Group is a record.
+// these units go somewhere or do something there.
+type Group struct {
+	What  uint8
+	At    Point
+	Units Uint32List
+}
+
+// Speech is a text of at most 80 bytes. Bytes of Data from Len on are 0.
+type Speech struct {
+	Len  uint8
+	Data [80]byte
+}
+
+// NewSpeech makes a Speech; ok is false if s is longer than 80 bytes, and the text is cut then.
+func NewSpeech(s string) (t Speech, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Speech) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Words is a record.
+type Words struct {
+	Whom  uint8
+	Words Speech
+}
+
+// Kind is an enumeration.
+type Kind uint8
+
+// The values of Kind.
+const (
+	KindKeys Kind = iota
+	KindOrder
+	KindPath
+	KindGroup
+	KindWords
+	KindData
+)
+
+var kindNames = [...]string{"keys", "order", "path", "group", "words", "data"}
+
+// String returns the name as the specification has it.
+func (v Kind) String() string { return fsm.Name(kindNames[:], int(v)) }
+
+// BytesUpTo64 is at most 64 bytes. Bytes of Data from Len on are 0.
+type BytesUpTo64 struct {
+	Len  uint8
+	Data [64]byte
+}
+
+// NewBytesUpTo64 makes a BytesUpTo64; ok is false if s is longer than 64 bytes, and it is cut then.
+func NewBytesUpTo64(s string) (t BytesUpTo64, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the bytes.
+func (t BytesUpTo64) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// Command is a record.
+// something that a player wants done.
+type Command struct {
+	Kind  Kind
+	Keys  Optional[uint16] // the keys that are down, in a game of action
+	Order Optional[Order]
+	Path  Optional[Path]
+	Group Optional[Group]
+	Words Optional[Words]
+	Data  Optional[BytesUpTo64] // what else a game has to say
+}
+
+// Commands is a list of at most 8. Items from Len on are zero.
+type Commands struct {
+	Len   uint8
+	Items [8]Command
+}
+
+// Sums is a list of at most 6. Items from Len on are zero.
+type Sums struct {
+	Len   uint8
+	Items [6]Optional[Checksum]
 }
 
 // add appends x; false if the list is full.
-func (l *DoneList) add(x Done) bool {
+func (l *Sums) add(x Optional[Checksum]) bool {
 	if int(l.Len) >= len(l.Items) {
 		return false
 	}
@@ -140,16 +275,49 @@ func (l *DoneList) add(x Done) bool {
 }
 
 // dropFirst removes the first element; false if there is none.
-func (l *DoneList) dropFirst() bool {
+func (l *Sums) dropFirst() bool {
 	if l.Len == 0 {
 		return false
 	}
 	copy(l.Items[:], l.Items[1:l.Len])
 	l.Len--
-	var none Done
+	var none Optional[Checksum]
 	l.Items[l.Len] = none
 	return true
 }
+
+// Reason is an enumeration.
+// why a player has left.
+type Reason uint8
+
+// The values of Reason.
+const (
+	ReasonNoCause Reason = iota
+	ReasonConnectionLost
+	ReasonPingTimeout
+	ReasonAsync
+)
+
+var reasonNames = [...]string{"noCause", "connectionLost", "pingTimeout", "async"}
+
+// String returns the name as the specification has it.
+func (v Reason) String() string { return fsm.Name(reasonNames[:], int(v)) }
+
+// No is an enumeration.
+// why a wish is refused.
+type No uint8
+
+// The values of No.
+const (
+	NoTaken No = iota
+	NoBusy
+	NoOver
+)
+
+var noNames = [...]string{"taken", "busy", "over"}
+
+// String returns the name as the specification has it.
+func (v No) String() string { return fsm.Name(noNames[:], int(v)) }
 
 // SlotList is a list of at most 8. Items from Len on are zero.
 type SlotList struct {
@@ -157,14 +325,35 @@ type SlotList struct {
 	Items [8]Slot
 }
 
-// add appends x; false if the list is full.
-func (l *SlotList) add(x Slot) bool {
-	if int(l.Len) >= len(l.Items) {
-		return false
+// invalidCommands reports whether some element is none of its type.
+func invalidCommands(v *Commands) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
 	}
-	l.Items[l.Len] = x
-	l.Len++
-	return true
+	for i := range v.Items[:v.Len] {
+		if v.Items[i].Kind > 5 || v.Items[i].Path.Present && invalidDirectionList(&v.Items[i].Path.Value.Steps) || v.Items[i].Group.Present && invalidUint32List(&v.Items[i].Group.Value.Units) || v.Items[i].Words.Present && v.Items[i].Words.Value.Words.Len > 80 || v.Items[i].Data.Present && v.Items[i].Data.Value.Len > 64 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidDirectionList reports whether some element is none of its type.
+func invalidDirectionList(v *DirectionList) bool {
+	if int(v.Len) > len(v.Items) {
+		return true
+	}
+	for i := range v.Items[:v.Len] {
+		if v.Items[i] > 5 {
+			return true
+		}
+	}
+	return false
+}
+
+// invalidUint32List reports whether some element is none of its type.
+func invalidUint32List(v *Uint32List) bool {
+	return int(v.Len) > len(v.Items)
 }
 
 // Optional is a T or nothing; the Value of nothing is zero.
@@ -176,6 +365,14 @@ type Optional[T comparable] struct {
 // Some makes a present Optional.
 func Some[T comparable](v T) Optional[T] { return Optional[T]{Present: true, Value: v} }
 
+// ordinal is the number of a truth value.
+func ordinal(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
 // countBits counts the elements of a set.
 func countBits(set uint64) int64 {
 	n := int64(0)
@@ -183,14 +380,6 @@ func countBits(set uint64) int64 {
 		n++
 	}
 	return n
-}
-
-// maskOf is the bit of element number i, 0 if there is none.
-func maskOf(i int64) uint64 {
-	if i < 0 || i >= 62 {
-		return 0
-	}
-	return 1 << uint64(i)
 }
 
 // took is the result of a transition.

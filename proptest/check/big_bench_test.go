@@ -13,7 +13,7 @@ import (
 
 // manyParties are checks of many parties that are searched to the end.
 var manyParties = []struct{ file, check string }{
-	{"lockstep/spec.yaml", "three"},
+	{"lockstep/documented.yaml", "three"},
 	{"lockstep/big.yaml", "threeLeaving"},
 	{"lockstep/big.yaml", "delayThree"},
 	{"startup/spec.yaml", "three"},

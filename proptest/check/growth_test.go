@@ -53,7 +53,7 @@ var All = []Series{
 		map[string]int64{"values": 2}, []int64{1, 2, 3}, []int64{1, 2, 3}},
 	{"properties", "setup, 3 values", "specs/setup/big.yaml", "big", "properties",
 		map[string]int64{"values": 3}, []int64{1, 2, 3}, []int64{1, 2, 3}},
-	{"instances", "lockstep, clients", "specs/lockstep/spec.yaml", "three", "clients", nil, []int64{1, 2, 3},
+	{"instances", "lockstep, clients", "specs/lockstep/documented.yaml", "three", "clients", nil, []int64{1, 2, 3},
 		[]int64{1, 2, 3}},
 	{"instances", "startup, starters", "proptest/check/testdata/growth/specs/startup.yaml", "three", "n", nil,
 		[]int64{1, 2, 3}, []int64{1, 2, 3}},

@@ -28,7 +28,7 @@ func TestSets(t *testing.T) {
 			}
 		}
 	}
-	if l := lockstep.Links(0); l.With(fsm.Broadcast) != 0 || l.Has(fsm.Broadcast) || !l.With(61).Has(61) {
+	if l := lockstep.Links(0); l.With(fsm.Broadcast) != 0 || l.Has(fsm.Broadcast) || !l.With(32).Has(32) {
 		t.Error("nobody is in a set of instances")
 	}
 }

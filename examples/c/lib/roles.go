@@ -47,10 +47,12 @@ func init() {
 		return lobby.NewServerRunner(self(p))
 	})
 	capi.Register("lockstep.client", func(p *capi.Params) (fsm.Commander, error) {
-		return lockstep.NewClientRunner(lockstep.Slot(p.Int("me", 0, 7)))
+		slot := p.Int("wish", -1, 7) // -1 watches
+		return lockstep.NewClientRunner(lockstep.Optional[lockstep.Slot]{
+			Present: slot >= 0, Value: lockstep.Slot(max(slot, 0))})
 	})
 	capi.Register("lockstep.server", func(p *capi.Params) (fsm.Commander, error) {
-		return lockstep.NewServerRunner(self(p))
+		return lockstep.NewServerRunner(uint16(p.Int("patience", 1, 300)), uint16(p.Int("grace", 1, 600)), self(p))
 	})
 	capi.Register("netplay.peer", func(p *capi.Params) (fsm.Commander, error) {
 		return netplay.NewPeerRunner(p.Bool("server")), nil

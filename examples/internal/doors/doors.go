@@ -25,9 +25,9 @@ func New(max int) *Numbers {
 	return &Numbers{addresses: make([]string, max+1), freed: make(chan struct{}, 1)}
 }
 
-// take waits for a free number, until ctx ends. A link that has just ended keeps its number until
+// Take waits for a free number, until ctx ends. A link that has just ended keeps its number until
 // the machine has heard of it, so there may be none for a moment.
-func (n *Numbers) take(ctx context.Context, address string) (fsm.Peer, error) {
+func (n *Numbers) Take(ctx context.Context, address string) (fsm.Peer, error) {
 	for {
 		if p, ok := n.least(address); ok {
 			return p, nil
@@ -86,7 +86,7 @@ func Accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Nu
 			link.Abort()
 			continue
 		}
-		peer, err := peers.take(ctx, host)
+		peer, err := peers.Take(ctx, host)
 		if err != nil {
 			link.Abort()
 			return nil

@@ -3,6 +3,8 @@ package types
 import (
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
 
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
@@ -185,7 +187,11 @@ func (r *Table) longType(n *ast.Node, form, name string) *model.Type {
 			r.Errorf("FSM009", n.Entry(form).Key.Span(), "a %s needs a bound", form).With("add `max: n`")
 			return nil
 		}
-		size, at, ok := r.ConstMentions(m, 1, 4096, "the bound")
+		lo := int64(1)
+		if strings.ContainsFunc(m.Text, unicode.IsLetter) {
+			lo = 0 // a check may set a constant so that its lists stay empty
+		}
+		size, at, ok := r.ConstMentions(m, lo, 4096, "the bound")
 		if elem == nil || !ok {
 			return nil
 		}

@@ -1,0 +1,269 @@
+package frames
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/examples/internal/doors"
+	"github.com/parley-go/parley/machines/lockstep"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// links is how many clients the machine can tell apart: its parties without the server.
+const links = 32
+
+// ServerConfig says how a game is paced.
+type ServerConfig struct {
+	Length  time.Duration // of a game frame, 10 to 80 ms; 0 for 50
+	Spacing int           // game frames from a command frame to the next, 1 to 20; 0 for 4
+	Seed    uint32
+	First   uint32 // the number of the first game frame, of a game that was saved
+	// Patience is how long a player may send no commands, 0 for 300 s, and Grace how long one may load, 0 for 600 s.
+	Patience, Grace time.Duration
+	// OnCame, OnSat and OnWent are told who joins (to play in the slot, or with Watch), sits down in a running game,
+	// and has left. They may be nil. The driver's goroutine calls them: they must not call methods of the
+	// server.
+	OnCame func(name string, slot int)
+	OnSat  func(name string, slot int)
+	OnWent func(slot int, why lockstep.Reason)
+	// OnOver is called when nobody plays any more; Run goes on until ctx ends.
+	OnOver func()
+	// Record gets what happens, if it is not nil.
+	Record *Recorder
+	Logger *slog.Logger
+}
+
+// Server relays the commands of a game and paces it. It does not simulate.
+type Server struct {
+	cfg   ServerConfig
+	d     *driver.Driver[*lockstep.ServerRunner]
+	peers *doors.Numbers
+	wake  chan struct{}
+
+	mu      sync.Mutex // of what follows: the driver's goroutine writes it, that of Run reads it
+	queue   queue
+	ready   bool // the next frame, as far as we can tell
+	loading bool
+}
+
+// NewServer returns a server that waits for players.
+func NewServer(cfg ServerConfig) (*Server, error) {
+	if cfg.Length == 0 {
+		cfg.Length = 50 * time.Millisecond
+	}
+	if cfg.Spacing == 0 {
+		cfg.Spacing = 4
+	}
+	if cfg.Length < 10*time.Millisecond || cfg.Length > 80*time.Millisecond || cfg.Spacing < 1 || cfg.Spacing > 20 {
+		return nil, fmt.Errorf("lockstep: game frames of %v and %d of them to a command frame; "+
+			"10 to 80 ms, and 1 to 20", cfg.Length, cfg.Spacing)
+	}
+	r, err := lockstep.NewServerRunner(seconds(cfg.Patience, 300), seconds(cfg.Grace, 600), lockstep.ServerConst)
+	if err != nil {
+		return nil, err
+	}
+	s := &Server{cfg: cfg, peers: doors.New(links), wake: make(chan struct{}, 1)}
+	s.d = driver.New(r, driver.Options[*lockstep.ServerRunner]{
+		OnReport: s.report, Logger: cfg.Logger, HandshakeLimit: 10 * time.Second,
+		OnLink: func(_ *lockstep.ServerRunner, p fsm.Peer, up bool, _ error) {
+			if !up {
+				s.peers.Free(p)
+			}
+		},
+	})
+	return s, nil
+}
+
+// seconds returns whole seconds, at least one and at most what the machine takes.
+func seconds(d time.Duration, most uint16) uint16 {
+	if d == 0 {
+		return most
+	}
+	return uint16(min(max((d+time.Second-1)/time.Second, 1), time.Duration(most)))
+}
+
+// Attach lets a client in over a link, which belongs to the server from then on. It waits for a number to be free.
+func (s *Server) Attach(ctx context.Context, link transport.Link) error {
+	peer, err := s.peers.Take(ctx, "link")
+	if err != nil {
+		link.Abort()
+		return err
+	}
+	if err := s.d.Attach(peer, link); err != nil {
+		s.peers.Free(peer)
+		return err
+	}
+	return nil
+}
+
+// Serve lets in who connects, until ctx ends, which is no error.
+func (s *Server) Serve(ctx context.Context, listener *tcp.Listener) error {
+	defer listener.Close()
+	return doors.Accept(ctx, listener, s.peers, s.d)
+}
+
+// Begin ends the lobby: who has joined to play plays. It fails if nobody has, or if the game has begun.
+func (s *Server) Begin(ctx context.Context) error {
+	c := &s.cfg
+	_, err := s.d.Do(ctx, func(r *lockstep.ServerRunner) fsm.Result {
+		return r.Begin(lockstep.Seed(c.Seed), lockstep.GameFrame(c.First),
+			lockstep.Length(c.Length/time.Millisecond), lockstep.Spacing(c.Spacing))
+	})
+	return err
+}
+
+// Run runs the server until ctx ends, which is no error.
+func (s *Server) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- s.d.Run(ctx) }()
+	err := s.pace(ctx)
+	cancel()
+	if e := <-ended; err == nil && ctx.Err() == nil {
+		err = e
+	}
+	return err
+}
+
+// pace gives the machine its frames when they are due and the commands for them are there.
+func (s *Server) pace(ctx context.Context) error {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	var due time.Time // of the next command frame
+	for {
+		s.mu.Lock()
+		ready, loading := s.ready, s.loading
+		s.mu.Unlock()
+		wait := time.Hour
+		if ready {
+			now := time.Now()
+			if wait = due.Sub(now); wait <= 0 || loading {
+				t, err := s.frame(ctx, loading)
+				if err != nil {
+					return err
+				}
+				if t != nil && s.cfg.Record != nil {
+					if err := s.cfg.Record.turn(t, 0, false); err != nil {
+						return err
+					}
+				}
+				switch {
+				case loading:
+					due = now
+				case t == nil: // the machine knows better
+				case due.Before(now.Add(-(hurry - 1) * t.Length)):
+					due = now.Add(time.Duration(t.Next-t.Due-1) * t.Length) // a frame of debt is enough
+				default:
+					due = due.Add(time.Duration(t.Next-t.Due) * t.Length)
+				}
+				continue
+			}
+		}
+		timer.Reset(wait)
+		select {
+		case <-s.wake:
+		case <-timer.C:
+		case <-s.d.Done():
+			return nil
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+// frame gives the machine its next frame, and returns it if it took it in the game.
+func (s *Server) frame(ctx context.Context, loading bool) (*Turn, error) {
+	result, err := s.d.Do(ctx, func(r *lockstep.ServerRunner) fsm.Result {
+		res := r.FrameCommand()
+		s.mu.Lock()
+		s.look(&r.Machine)
+		s.mu.Unlock()
+		return res
+	})
+	if result.Code == fsm.Refused || ctx.Err() != nil || errors.Is(err, driver.ErrStopped) {
+		return nil, nil
+	}
+	if err != nil || loading {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.queue.take(), nil
+}
+
+// look tells when it is worth giving the machine its next frame. The machine decides.
+func (s *Server) look(m *lockstep.Server) {
+	s.loading = m.State == lockstep.ServerStateLoading
+	s.ready = s.loading || m.State == lockstep.ServerStateGame
+	some := false
+	for i := range Slots {
+		if m.Seat[i].Present {
+			some = true
+			s.ready = s.ready && m.Sums[i].Len > 0
+		}
+	}
+	s.ready = s.ready && some && !m.Paused.Present
+}
+
+// report is called by the driver's goroutine.
+func (s *Server) report(r *lockstep.ServerRunner, i int) {
+	v := r.Report(i)
+	s.tell(v)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch v.Kind {
+	case lockstep.ServerReportSat:
+		s.queue.joined(v.Sat.Slot, v.Sat.Frame)
+	case lockstep.ServerReportWent:
+		s.queue.left(v.Went.Slot, v.Went.Frame)
+	case lockstep.ServerReportCommands:
+		s.queue.commands(v.Commands.Slot, v.Commands.Frame, &v.Commands.Commands)
+	case lockstep.ServerReportAnnounced:
+		s.queue.announced(v.Announced.Frame, v.Announced.Due, v.Announced.Length, v.Announced.Next)
+	}
+	s.look(&r.Machine)
+	if s.ready {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// tell tells the program what it may want to know.
+func (s *Server) tell(v *lockstep.ServerReport) {
+	c := &s.cfg
+	switch v.Kind {
+	case lockstep.ServerReportCame:
+		slot := Watch
+		if v.Came.Slot.Present {
+			slot = int(v.Came.Slot.Value)
+		}
+		if c.OnCame != nil {
+			c.OnCame(v.Came.Name.String(), slot)
+		}
+	case lockstep.ServerReportBegan:
+		if c.Record != nil {
+			c.Record.begin(uint32(v.Began.Seed), players(v.Began.Players), nil) // the next turn has the error again
+		}
+	case lockstep.ServerReportSat:
+		if c.OnSat != nil {
+			c.OnSat(v.Sat.Name.String(), int(v.Sat.Slot))
+		}
+	case lockstep.ServerReportWent:
+		if c.OnWent != nil {
+			c.OnWent(int(v.Went.Slot), v.Went.Reason)
+		}
+	case lockstep.ServerReportOver:
+		if c.OnOver != nil {
+			c.OnOver()
+		}
+	}
+}
