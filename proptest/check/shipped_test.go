@@ -117,14 +117,15 @@ func faultsOf(c *model.Check) (list []string) {
 			list = append(list, name)
 		}
 	}
-	ch, f := c.Channel, c.Faults
+	f := c.Faults
 	if f == nil {
 		f = &model.Faults{Lose: -1, Duplicate: -1, Overtake: -1}
 	}
 	some := func(n []int) bool { return slices.ContainsFunc(n, func(i int) bool { return i > 0 }) }
-	add("loss", ch.Lossy && f.Lose != 0 || f.Lose > 0)
-	add("duplicates", ch.Duplicates && f.Duplicate != 0 || f.Duplicate > 0)
-	add("disorder", !ch.Ordered && f.Overtake != 0 || f.Overtake > 0)
+	may := func(does func(model.Channel) bool) bool { return slices.ContainsFunc(c.Channels(), does) }
+	add("loss", f.Lose > 0 || f.Lose != 0 && may(func(ch model.Channel) bool { return ch.Lossy }))
+	add("duplicates", f.Duplicate > 0 || f.Duplicate != 0 && may(func(ch model.Channel) bool { return ch.Duplicates }))
+	add("disorder", f.Overtake > 0 || f.Overtake != 0 && may(func(ch model.Channel) bool { return !ch.Ordered }))
 	add("crash", some(f.Crash) || f.CrashAll > 0)
 	add("restart", some(f.Restart))
 	add("break", f.Break > 0)
