@@ -129,13 +129,55 @@ func (t *talk) outgoing(i int) (list []outgoing) {
 		}
 	}
 	for _, p := range m.Parts {
+		to := t.others(i)
+		if p.To != nil && silent(p.Machine) && settled(p.To, inst.Role) {
+			to = t.number(to, p.To, value, strs)
+		}
 		for _, x := range p.Sends {
 			if x != nil {
-				list = append(list, outgoing{message: x.Send.Message.Name, to: t.others(i)})
+				list = append(list, outgoing{message: x.Send.Message.Name, to: to})
 			}
 		}
 	}
 	return list
+}
+
+// silent reports whether a part says nothing of where its messages go: the machine around it does.
+func silent(m *core.Machine) bool {
+	ok := true
+	look := func(body []core.Stmt) {
+		core.WalkStmts(body, func(s core.Stmt) {
+			if e, is := s.(*core.Emit); is && e.Message != nil {
+				ok = ok && e.Dest == model.ToPeer
+			}
+		})
+	}
+	for _, st := range m.States {
+		look(st.Entry)
+		for _, h := range st.Handlers {
+			if h != nil {
+				for _, b := range h.Branches {
+					look(b.Body)
+				}
+			}
+		}
+	}
+	for _, p := range m.Parts {
+		ok = ok && p.To == nil && silent(p.Machine)
+	}
+	return ok
+}
+
+// number is the one of some instances that an expression over parameters names, or all of them where it names none.
+func (t *talk) number(of uint64, e core.Expr, value interp.Value, strs *interp.Strings) uint64 {
+	n := make([]int64, e.Node().T.Slots())
+	if value == nil {
+		return of
+	}
+	if err := (&interp.Eval{Strings: strs}).Into(e, n, value, nil); err != nil || len(n) != 1 || n[0] < 0 {
+		return of
+	}
+	return of & (1 << n[0])
 }
 
 // receivers says where a send in the handler of an event goes; on is nil if any event may have led
@@ -149,11 +191,8 @@ func (t *talk) receivers(i int, e *core.Emit, on *model.Event, value interp.Valu
 	switch {
 	case sender && on != nil && on.Kind == model.EventMessage:
 		out.answers = on.Message.Name
-	case e.Dest == model.ToExpr && !sender && value != nil && settled(e.To, t.check.Instances[i].Role):
-		n := make([]int64, e.To.Node().T.Slots())
-		if err := (&interp.Eval{Strings: strs}).Into(e.To, n, value, nil); err == nil && len(n) == 1 && n[0] >= 0 {
-			out.to &= 1 << n[0]
-		}
+	case e.Dest == model.ToExpr && !sender && settled(e.To, t.check.Instances[i].Role):
+		out.to = t.number(out.to, e.To, value, strs)
 	}
 	return out
 }

@@ -68,6 +68,53 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// parted is a server and two clients, each with a part that speaks for it.
+const parted = `protocol: talk
+messages: {SAY: }
+parties: 3
+channel: {order: fifo, capacity: 2}
+roles:
+  voice:
+    commands: {say: {}}
+    initial: inside
+    states:
+      inside: {say: {send: SAY%s}, SAY: ignore}
+  server:
+    initial: open
+    states: {open: {up: ignore, lost: ignore, SAY: ignore}}
+  client:
+    params: {home: instance}
+    commands: {say: {}}
+    parts: {voice: {machine: voice, to: 0}}
+    initial: inside
+    states: {inside: {up: ignore, lost: ignore, say: {run: voice.say}, SAY: ignore}}
+checks:
+  three:
+    instances: {s: server, a: "client(home: 0)", b: "client(home: 0)"}
+    claims: {c: {always: s.open, why: it has to claim something}}
+`
+
+// TestPartLinks: what a part sends goes to the peer that its parent names for it, unless the part says so itself.
+func TestPartLinks(t *testing.T) {
+	for _, x := range []struct{ to, want string }{
+		{"", "0-1 0-2 "},
+		{", to: all", "0-1 0-2 1-2 "},
+	} {
+		p, list := compile.Load("spec.yaml", compile.Options{Check: "three",
+			FS: fstest.MapFS{"spec.yaml": &fstest.MapFile{Data: []byte(fmt.Sprintf(parted, x.to))}}})
+		if p == nil {
+			t.Fatal(list)
+		}
+		got := ""
+		for _, l := range stage.Rules(p.Checks[0]).Links {
+			got += fmt.Sprintf("%d-%d ", l.A, l.B)
+		}
+		if got != x.want {
+			t.Errorf("in a part%s: links %s, want %s", x.to, got, x.want)
+		}
+	}
+}
+
 // TestReach: a hostile client speaks to the server, and to another client only where clients speak to
 // each other; there is no link where nobody speaks.
 func TestReach(t *testing.T) {

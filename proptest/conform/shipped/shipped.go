@@ -20,9 +20,11 @@ import (
 	"github.com/parley-go/parley/machines/registration"
 	"github.com/parley-go/parley/machines/reset"
 	"github.com/parley-go/parley/machines/setup"
+	"github.com/parley-go/parley/machines/skirmish"
 	"github.com/parley-go/parley/machines/slotserver"
 	"github.com/parley-go/parley/machines/snapshot"
 	"github.com/parley-go/parley/machines/startup"
+	"github.com/parley-go/parley/machines/stream"
 	"github.com/parley-go/parley/machines/update"
 	"github.com/parley-go/parley/runtime/looplab"
 )
@@ -101,6 +103,12 @@ var Targets = []Target{
 	{"specs/slotserver/spec.yaml", "other", slotserver.NewOtherRunner,
 		Adapt[slotserver.Other2, slotserver.OtherEvent], slotserver.DecodeMessage,
 		slotserver.AppendMessage, slotserver.FrameSize},
+	{"specs/skirmish/spec.yaml", "host", skirmish.NewHostRunner, Adapt[skirmish.Host, skirmish.HostEvent],
+		skirmish.DecodeMessage, skirmish.AppendMessage, skirmish.FrameSize},
+	{"specs/skirmish/spec.yaml", "player", skirmish.NewPlayerRunner, Adapt[skirmish.Player2, skirmish.PlayerEvent],
+		skirmish.DecodeMessage, skirmish.AppendMessage, skirmish.FrameSize},
+	{"specs/stream/spec.yaml", "end", stream.NewEndRunner, Adapt[stream.End, stream.Event],
+		stream.DecodeMessage, stream.AppendMessage, stream.FrameSize},
 	{"specs/connection/spec.yaml", "client", connection.NewClientRunner,
 		Adapt[connection.Client, connection.ClientEvent], connection.DecodeMessage, connection.AppendMessage,
 		connection.FrameSize},
