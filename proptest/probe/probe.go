@@ -154,6 +154,7 @@ type prober struct {
 	barren   int  // searches for a new transition in a row that found none
 	previous last // the session before
 	passing  bool // the program ends in good order after each session
+	halved   bool // the honest part was ended for the hostile one
 }
 
 // last is a session that has ended: what was done in it, which of that was hostile, and how it is told.
@@ -266,12 +267,16 @@ func (pr *prober) session(ctx context.Context, before []act) (*session, error) {
 // honest covers what can be covered by keeping to our role.
 func (pr *prober) honest(ctx context.Context) error {
 	var before []act
-	fruitless := 0
+	fruitless, began := 0, time.Now()
+	half := func() bool { // the rest is for what is hostile
+		return pr.o.Hostile >= 0 && (pr.o.Sessions > 0 && pr.report.Sessions >= (pr.o.Sessions+1)/2 ||
+			time.Since(began) > pr.o.Budget/2)
+	}
 	most := mostFruitless
 	if pr.o.Passive {
 		most = mostPassive
 	}
-	for fruitless < most && !pr.enough(ctx) {
+	for fruitless < most && !half() && !pr.enough(ctx) {
 		s, err := pr.session(ctx, before)
 		if err != nil {
 			return err
@@ -292,6 +297,7 @@ func (pr *prober) honest(ctx context.Context) error {
 			fruitless = 0
 		}
 	}
+	pr.halved = fruitless < most && half()
 	if pr.mute && pr.report.Sessions > 0 && len(pr.report.Findings) == 0 && ctx.Err() == nil {
 		pr.report.Findings = append(pr.report.Findings, &Finding{Kind: Mute, Why: fmt.Sprintf(
 			"%s has said nothing in %d sessions", pr.name(pr.they), pr.report.Sessions)})
@@ -559,6 +565,9 @@ func (pr *prober) finish(ctx context.Context) {
 	}
 	if r.Ended == "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		r.Ended = "the budget was used up"
+	}
+	if r.Ended == "" && pr.halved {
+		r.Ended = "half of the budget or the sessions went by, and there was still something new"
 	}
 }
 

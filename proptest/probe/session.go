@@ -356,11 +356,14 @@ func (s *session) take() {
 	if before < len(s.run.Steps) {
 		s.run.Steps[before].From, s.run.Steps[before].Message = s.they, s.ids[k]
 	}
-	for !s.closed && world.Due(s.stage.World.Rules, &s.end, s.value, s.me()) >= 0 {
-		if !s.step(run.Offer, "", world.Offer(s.stage.World.Rules, s.us, s.end, s.value, s.me())) {
-			return
-		}
+}
+
+// offer gives our machine a message that it held and takes now. It reports whether there was one.
+func (s *session) offer() bool {
+	if s.closed || world.Due(s.stage.World.Rules, &s.end, s.value, s.me()) < 0 {
+		return false
 	}
+	return s.step(run.Offer, "", world.Offer(s.stage.World.Rules, s.us, s.end, s.value, s.me()))
 }
 
 // settle waits until the program owes nothing, and gives our machine all that has come. A program that owes
@@ -371,6 +374,9 @@ func (s *session) settle() {
 		s.judge()
 		if s.over() {
 			return
+		}
+		if s.offer() {
+			continue
 		}
 		if len(s.inbox) > 0 {
 			s.take()
@@ -509,6 +515,8 @@ func (s *session) do(a act) bool {
 		if !ok {
 			s.unreached()
 		}
+	}
+	for s.offer() {
 	}
 	if ok {
 		s.acts = append(s.acts, a)

@@ -27,7 +27,6 @@ type process struct {
 	said  tail
 	ended chan struct{}
 	err   error
-	fresh bool // nobody has reached it yet
 }
 
 // tail keeps the last lines that a program writes.
@@ -69,7 +68,7 @@ func (t *target) run() error {
 	if t.start == "" || t.process != nil && !t.process.over() {
 		return nil
 	}
-	p := &process{cmd: exec.Command("/bin/sh", "-c", "exec "+t.start), ended: make(chan struct{}), fresh: true}
+	p := &process{cmd: exec.Command("/bin/sh", "-c", "exec "+t.start), ended: make(chan struct{})}
 	if strings.ContainsAny(t.start, ";&|\n") {
 		p.cmd = exec.Command("/bin/sh", "-c", t.start)
 	}
@@ -123,7 +122,8 @@ func (t *target) death() string {
 	return text
 }
 
-// dial connects to the program, and waits for one that has just been started until it listens.
+// dial connects to the program, and waits for one that we have started until it listens: some take one connection at a
+// time, and listen anew only after its end.
 func (t *target) dial(ctx context.Context) (*connection, error) {
 	if err := t.run(); err != nil {
 		return nil, err
@@ -135,12 +135,9 @@ func (t *target) dial(ctx context.Context) (*connection, error) {
 	for {
 		c, err := t.try(ctx)
 		if err == nil {
-			if t.process != nil {
-				t.process.fresh = false
-			}
 			return c, nil
 		}
-		if t.process == nil || t.process.over() || !t.process.fresh && errors.Is(err, syscall.ECONNREFUSED) {
+		if t.process == nil || t.process.over() {
 			return nil, fmt.Errorf("%w: %w", errGone, err)
 		}
 		select {
