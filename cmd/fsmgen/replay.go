@@ -43,8 +43,8 @@ Packets that are not used are listed with the reason: those that no receiver tak
 cannot be read, such as fragments. If one of the latter, or bytes behind a FIN, may be of a conversation that is a run otherwise, the
 verdict is INCOMPLETE.
 
-Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound, or packets that may
-be of the run were left out.`,
+Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound, packets that may
+be of the run were left out, or a file is damaged and what came before that is a run.`,
 		Args: cli.Args(true, "a specification", "a capture or trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := traffic.Options{Search: search}

@@ -31,7 +31,7 @@ func (r *Report) networkText(w io.Writer, steps bool) {
 	}
 	switch name := r.protocol.Name; {
 	case n.accepted() && r.Damage != "":
-		fmt.Fprintf(w, "verdict: REJECTED, the capture is damaged; what came before is a run of %s\n", name)
+		fmt.Fprintf(w, "verdict: INCOMPLETE, the capture is damaged; what came before is a run of %s\n", name)
 	case n.accepted() && len(r.lacking()) > 0:
 		io.WriteString(w, r.lackingText())
 	case n.accepted():

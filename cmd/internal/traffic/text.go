@@ -51,7 +51,7 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	case r.explained() && r.Damage == "":
 		io.WriteString(w, r.lackingText())
 	case r.explained():
-		fmt.Fprintf(w, "verdict: REJECTED, the capture is damaged; what came before is a run of %s\n", r.protocol.Name)
+		fmt.Fprintf(w, "verdict: INCOMPLETE, the capture is damaged; what came before is a run of %s\n", r.protocol.Name)
 	case r.Exhausted() && r.missingText() != "":
 		io.WriteString(w, r.missingText())
 	case r.Exhausted():
@@ -87,8 +87,11 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 		}
 	}
 	if f := rec.Fault; f != nil {
-		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream%s: %s\n    bytes there: % x\n", f.Packet,
-			f.Offset, replay.SideNames[f.From], c.over(f.Channel), f.Reason, f.Bytes)
+		fmt.Fprintf(w, "  packet %d, byte %d of the %s's stream%s: %s\n", f.Packet, f.Offset,
+			replay.SideNames[f.From], c.over(f.Channel), f.Reason)
+		if len(f.Bytes) > 0 {
+			fmt.Fprintf(w, "    bytes there: % x\n", f.Bytes)
+		}
 	} else if differs == 0 {
 		fmt.Fprintf(w, "  every frame decodes, and encodes to the same bytes\n")
 	} else {
@@ -265,7 +268,7 @@ func (r *Report) traceText(w io.Writer) {
 	}
 	switch {
 	case r.TraceDamage != "":
-		fmt.Fprintf(w, "  %s\nverdict: REJECTED, the trace is damaged; the lines before are a run\n", r.TraceDamage)
+		fmt.Fprintf(w, "  %s\nverdict: INCOMPLETE, the trace is damaged; the lines before are a run\n", r.TraceDamage)
 	case t.Deviation != nil:
 		fmt.Fprintf(w, "verdict: REJECTED, the trace is not a run of %s\n", r.protocol.Name)
 	default:

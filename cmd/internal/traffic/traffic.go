@@ -131,12 +131,15 @@ func (c *Conn) Accepted() bool {
 }
 
 // Exhausted reports whether the search for some side ended at its bound, or the capture lacks the
-// beginning of some host, or packets were left out that may not be part of a run.
+// beginning of some host, or packets were left out that may not be part of a run, or the file is damaged.
 func (r *Report) Exhausted() bool {
 	if r.Network != nil {
-		return r.Network.unknown() || r.Damage == "" && r.Network.accepted() && len(r.lacking()) > 0
+		return r.Network.unknown() || r.Network.accepted() && (r.Damage != "" || len(r.lacking()) > 0)
 	}
-	if r.Damage == "" && r.explained() && len(r.lacking()) > 0 {
+	if r.Trace != nil {
+		return r.Trace.Deviation == nil && r.TraceDamage != ""
+	}
+	if r.explained() && (r.Damage != "" || len(r.lacking()) > 0) {
 		return true
 	}
 	open := false
@@ -154,7 +157,7 @@ func (r *Report) Exhausted() bool {
 			return false
 		}
 	}
-	return open && r.Damage == ""
+	return open
 }
 
 // lacks reports whether all of the connection that the capture has is a run, as far as anybody can say, and some is
