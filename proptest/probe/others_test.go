@@ -39,8 +39,8 @@ func others(t *testing.T, spec, address string, o Options, transitions int) {
 	t.Logf("%d sessions, %v transitions, %v pairs, %.1fs", r.Sessions, r.Transitions, r.Pairs, r.Seconds)
 }
 
-// mosquitto is a command that starts a broker, and its address. Like that of the specification it waits for what a client
-// owes before it sends it the next message that has to be acknowledged.
+// mosquitto is a command that starts a broker, and its address. Like that of the specification it waits for what a
+// client owes before it sends it the next message that has to be acknowledged.
 func mosquitto(t *testing.T) (start, address string) {
 	path, address := program(t, "mosquitto"), port(t)
 	_, number, _ := net.SplitHostPort(address)

@@ -51,7 +51,8 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	case r.explained() && r.Damage == "":
 		io.WriteString(w, r.lackingText())
 	case r.explained():
-		fmt.Fprintf(w, "verdict: INCOMPLETE, the capture is damaged; what came before is a run of %s\n", r.protocol.Name)
+		fmt.Fprintf(w, "verdict: INCOMPLETE, the capture is damaged; what came before is a run of %s\n",
+			r.protocol.Name)
 	case r.Exhausted() && r.missingText() != "":
 		io.WriteString(w, r.missingText())
 	case r.Exhausted():
