@@ -23,7 +23,9 @@ that is dropped, an assignment that is forgotten, another target, a condition th
 
 A mistake that some check notices is killed. Of one that survives it is asked whether the machines do anything else at all in the checks.
 If not, no claim over these checks could kill it, and it counts for nothing. If they do, the report says where: a claim about
-that is missing. State a rule of the protocol there; do not repeat the transition.
+that is missing. State a rule of the protocol there; do not repeat the transition. With --propose it looks for a claim that holds
+as it is and is violated with the mistake, in checks of up to 150,000 configurations: about states and variables, about what
+programs saw and did, about what must come, or about the order of reports and commands.
 
 The score is the share of those killed. Operators that change targets, numbers and receivers are reported apart: do not look at their
 survivors while you write claims, and they tell whether the claims say more than the lines that they were written for.
@@ -77,6 +79,7 @@ func mutateCommand() *cobra.Command {
 	onlyFlag(f, &o.o.Only, "run only the check of this `name` with each mutant")
 	f.StringSliceVar(&o.operators, "operator", nil, "make only mistakes of this `kind` (may be repeated): "+
 		operatorNames())
+	f.IntSliceVar(&o.o.Lines, "line", nil, "make only the mistakes in lines of this `number` (may be repeated)")
 	f.IntVar(&o.o.Sample, "sample", 0, "run this `number` of mutants, drawn with --seed (default: all)")
 	f.Uint64Var(&o.o.Seed, "seed", 1, "draw the sample with this `number`")
 	f.Float64Var(&o.least, "least", 0, "exit with 1 if the score is less than this `percentage`")
@@ -84,6 +87,7 @@ func mutateCommand() *cobra.Command {
 		"`number` of configurations in a check (default: four times what the check has, and 50000 more)")
 	f.DurationVar(&o.timeout, "timeout", 10*time.Minute, "stop after this `time`")
 	f.IntVar(&o.o.Workers, "workers", 0, "`number` of mutants at a time (default: one for each core)")
+	f.BoolVar(&o.o.Propose, "propose", false, "look for a claim that would kill each mutant that survives")
 	f.BoolVar(&o.all, "all", false, "list those that were killed, too, with what killed them")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return c
@@ -152,6 +156,11 @@ func mutateText(w io.Writer, r *mutate.Report, all bool) {
 			}
 		}
 	}
+	if slices.ContainsFunc(r.Mutants, func(m *mutate.Mutant) bool { return m.Proposal != nil }) {
+		fmt.Fprintln(w, "Proposals hold as it is and are violated with the mistake. They were found by what is\n"+
+			"different, not in a document: take one only if it states a rule of the protocol, and say which "+
+			"under `why`.")
+	}
 	if r.Unrun != "" {
 		fmt.Fprintf(w, "%s before all were run (--timeout gives more, --sample asks for less)\n", r.Unrun)
 	}
@@ -173,6 +182,12 @@ func list(w io.Writer, r *mutate.Report, result mutate.Result, held bool) {
 		fmt.Fprintf(w, "  %s: %s: %s (%s)\n", m.Where, m.Role, m.Words, m.Operator)
 		if m.Differs != "" {
 			fmt.Fprintf(w, "    different in %s\n", m.Differs)
+		}
+		if x := m.Proposal; x != nil {
+			fmt.Fprintf(w, "    proposed for check %s: %s\n", x.Check, x.Claim)
+			if x.Monitor != "" {
+				fmt.Fprintf(w, "      with the monitor order: %s\n", x.Monitor)
+			}
 		}
 		if m.Claim != "" {
 			fmt.Fprintf(w, "    by check %s: %s\n", m.Check, m.Claim)

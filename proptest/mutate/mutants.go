@@ -51,8 +51,11 @@ type Mutant struct {
 	Check   string `json:"check,omitempty"`
 	Claim   string `json:"claim,omitempty"`
 	Differs string `json:"differs,omitempty"`
+	// Proposal would kill one that survived, if one was asked for and found.
+	Proposal *Proposal `json:"proposal,omitempty"`
 
 	change change
+	line   int
 }
 
 // Mutants lists the mutants of the roles of a specification that we write, in the order of its text. No check has run.
@@ -87,7 +90,8 @@ func all(p *model.Protocol) []*Mutant {
 				return
 			}
 			known[key] = true
-			list = append(list, &Mutant{Operator: op, Role: m.Name, Where: at.String(), Words: in + words, change: c})
+			list = append(list, &Mutant{Operator: op, Role: m.Name, Where: at.String(), Words: in + words, change: c,
+				line: at.Start.Line})
 		}}
 		for _, t := range m.Transitions {
 			l.transition(t)

@@ -247,6 +247,81 @@ checks:
 	}
 }
 
+// TestProposals: for a mistake that survives there is a claim of the kind that can see it, and with that claim in the
+// specification it is killed.
+func TestProposals(t *testing.T) {
+	turns := `protocol: turns
+parties: 2
+messages: {GO: {}}
+roles:
+  peer:
+    commands: {next: }
+    reports: {told: }
+    initial: one
+    states:
+      one: {next: {report: told, goto: two}}
+      two: {next: {report: told, goto: one}}
+  other: {initial: idle, states: {idle: {}}}
+checks:
+  pair: {instances: {a: peer, b: other}, quiet: "true", claims: {turn: {sometimes: a.two}, told: {always: "a.two => reported(a.told)"}}}
+`
+	lost := `protocol: lost
+parties: 2
+messages: {ASK: {}, YES: {}}
+channel: {lossy: true, capacity: 2, full: lose}
+tick: 10ms
+roles:
+  client:
+    timers: {again: {ticks: 100}}
+    initial: waiting
+    states:
+      waiting: {start: {send: ASK, start: again}, again: {send: ASK, start: again}, YES: {stop: again, goto: done}}
+      done: {YES: ignore}
+  server: {initial: idle, states: {idle: {ASK: {send: YES}}}}
+checks:
+  pair: {instances: {c: client, s: server}, quiet: "true", claims: {some: {sometimes: c.done}}}
+`
+	for _, x := range []struct{ name, spec, words, want string }{
+		{"states", shop, "drop-set idle ask: without set: {tries: tries + 1}", `{always: "!(b.done && b.tries == 0)"}`},
+		{"reports", shop, "drop-report waiting SOLD: without report: got", `{always: "b.done => reported(b.got)"}`},
+		{"order", turns, "drop-report two next: without report: told", `{always: "!a.order.wrong"}`},
+		{"coming", lost, "drop-timer waiting again: without start: again", `{reachable: c.done}`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			r, err := Run(t.Context(), write(t, x.spec), Options{Propose: true})
+			if err != nil {
+				t.Fatal(err)
+			}
+			find := func(r *Report) *Mutant {
+				for _, m := range r.Mutants {
+					if fmt.Sprint(m.Operator, " ", m.Words) == x.words {
+						return m
+					}
+				}
+				return &Mutant{}
+			}
+			m := find(r)
+			if m.Result != Survived || m.Proposal == nil || m.Proposal.Claim != x.want {
+				for _, m := range r.Mutants {
+					t.Log(m.Operator, m.Words, m.Result, m.Proposal)
+				}
+				t.Fatalf("%+v, proposed %+v", m, m.Proposal)
+			}
+			text := x.spec + "  more:\n    like: " + m.Proposal.Check + "\n    claims: {proposed: " +
+				m.Proposal.Claim + "}\n"
+			if m.Proposal.Monitor != "" {
+				text += "    monitors: {order: " + m.Proposal.Monitor + "}\n"
+			}
+			if r, err = Run(t.Context(), write(t, text), Options{}); err != nil {
+				t.Fatal(err)
+			}
+			if m := find(r); m.Result != Killed || m.Claim != "proposed" {
+				t.Errorf("%s %s by %s", m.Words, m.Result, m.Claim)
+			}
+		})
+	}
+}
+
 // TestRefusals: what cannot be judged is an error with a reason.
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{

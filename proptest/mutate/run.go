@@ -42,6 +42,8 @@ type Options struct {
 	Only check.Only
 	// Operators are those to use; empty: all.
 	Operators []Operator
+	// Lines are those whose mutants to run, of whatever file; empty: all.
+	Lines []int
 	// Sample is how many mutants are run, drawn with Seed; 0: all.
 	Sample int
 	Seed   uint64
@@ -50,6 +52,8 @@ type Options struct {
 	MaxConfigurations int
 	// Workers is how many mutants are run at a time; 0 means one for each core. It changes no result.
 	Workers int
+	// Propose asks for a claim that would kill each mutant that survives.
+	Propose bool
 	// Progress, if set, is called after each mutant, by one goroutine at a time.
 	Progress func(done, all int)
 
@@ -119,6 +123,8 @@ type bench struct {
 	base   *model.Protocol
 	models map[string]*model.Protocol // by check
 	eyes   map[*noted]*eye
+
+	proposer proposer
 }
 
 // Run makes the mutants of a specification and runs its checks with each. It ends with ctx: then the others are
@@ -132,6 +138,9 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	list := all(r.base)
 	if len(o.Operators) > 0 {
 		list = slices.DeleteFunc(list, func(m *Mutant) bool { return !slices.Contains(o.Operators, m.Operator) })
+	}
+	if len(o.Lines) > 0 {
+		list = slices.DeleteFunc(list, func(m *Mutant) bool { return !slices.Contains(o.Lines, m.line) })
 	}
 	out := &Report{Spec: path, Checks: len(r.names), All: len(list), Mutants: list}
 	if o.Sample > 0 && o.Sample < len(list) {
@@ -156,6 +165,9 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 		b.run(ctx, m)
 		if m.Result == Survived {
 			b.compare(m)
+		}
+		if m.Result == Survived && r.o.Propose {
+			m.Proposal = b.proposer.propose(ctx, m)
 		}
 		r.progress(len(out.Mutants))
 		return nil
@@ -233,6 +245,7 @@ func (r *runner) compile() error {
 // bench compiles the models that one goroutine needs.
 func (r *runner) bench() (*bench, error) {
 	b := &bench{r: r, models: map[string]*model.Protocol{}, eyes: map[*noted]*eye{}}
+	b.proposer = proposer{b, map[string]*sight{}}
 	load := func(name string) (*model.Protocol, error) {
 		o := r.o.Compile
 		o.Check = name
