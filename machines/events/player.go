@@ -99,11 +99,15 @@ func (m *Player) Step(ev *Event, fx *Effects) fsm.Result {
 			fx.report(ReportAppeared).Appeared = AppearedReport{Object: ev.Message.CreateExtra.Object}
 			return took(6)
 		case ReceiveKillObject:
-			// specs/events/spec.yaml:125 a copy, or both have collected it
-			if m.Gone.contains(ev.Message.KillObject.Object) {
+			// specs/events/spec.yaml:125 ours, and not made yet or gone already
+			if int64(ev.Message.KillObject.Object)/Each == int64(m.Slot) && !m.There.contains(ev.Message.KillObject.Object) {
 				return took(7)
 			}
-			// specs/events/spec.yaml:126
+			// specs/events/spec.yaml:126 a copy, or both have collected it
+			if m.Gone.contains(ev.Message.KillObject.Object) {
+				return took(8)
+			}
+			// specs/events/spec.yaml:127
 			if m.There.contains(ev.Message.KillObject.Object) {
 				old := *m
 				m.There.remove(ev.Message.KillObject.Object)
@@ -111,58 +115,58 @@ func (m *Player) Step(ev *Event, fx *Effects) fsm.Result {
 					m.Gone.dropFirst()
 				}
 				if !m.Gone.add(ev.Message.KillObject.Object) {
-					return m.undo(&old, fx, 8)
+					return m.undo(&old, fx, 9)
 				}
 				fx.report(ReportDisappeared).Disappeared = DisappearedReport{Object: ev.Message.KillObject.Object}
-				return took(8)
+				return took(9)
 			}
-			// specs/events/spec.yaml:127 its beginning was lost, or comes later
+			// specs/events/spec.yaml:128 its beginning was lost, or comes later
 			old := *m
 			m.There.remove(ev.Message.KillObject.Object)
 			if m.Gone.Len == Most {
 				m.Gone.dropFirst()
 			}
 			if !m.Gone.add(ev.Message.KillObject.Object) {
-				return m.undo(&old, fx, 9)
+				return m.undo(&old, fx, 10)
 			}
-			return took(9)
-		case ReceiveSendText:
-			// specs/events/spec.yaml:128
-			fx.report(ReportSaid).Said = SaidReport{Text: ev.Message.SendText.Text}
 			return took(10)
+		case ReceiveSendText:
+			// specs/events/spec.yaml:129
+			fx.report(ReportSaid).Said = SaidReport{Text: ev.Message.SendText.Text}
+			return took(11)
 		case ReceiveDeleted:
-			// specs/events/spec.yaml:129
-			return ignored(11)
-		case ReceiveCreateObject:
-			// specs/events/spec.yaml:129
+			// specs/events/spec.yaml:130
 			return ignored(12)
-		case ReceiveCreateLaser:
-			// specs/events/spec.yaml:129
+		case ReceiveCreateObject:
+			// specs/events/spec.yaml:130
 			return ignored(13)
-		case ReceiveCreateMissile:
-			// specs/events/spec.yaml:129
+		case ReceiveCreateLaser:
+			// specs/events/spec.yaml:130
 			return ignored(14)
-		case ReceivePlayerName:
-			// specs/events/spec.yaml:129
+		case ReceiveCreateMissile:
+			// specs/events/spec.yaml:130
 			return ignored(15)
-		case ReceiveParticleObject:
-			// specs/events/spec.yaml:129
+		case ReceivePlayerName:
+			// specs/events/spec.yaml:130
 			return ignored(16)
-		case ReceiveWeaponState:
-			// specs/events/spec.yaml:129
+		case ReceiveParticleObject:
+			// specs/events/spec.yaml:130
 			return ignored(17)
-		case ReceiveStateSync:
-			// specs/events/spec.yaml:129
+		case ReceiveWeaponState:
+			// specs/events/spec.yaml:130
 			return ignored(18)
-		case ReceiveCreateSwarm:
-			// specs/events/spec.yaml:129
+		case ReceiveStateSync:
+			// specs/events/spec.yaml:130
 			return ignored(19)
-		case ReceiveCreateEmp:
-			// specs/events/spec.yaml:129
+		case ReceiveCreateSwarm:
+			// specs/events/spec.yaml:130
 			return ignored(20)
-		case ReceiveOwnerSection:
-			// specs/events/spec.yaml:129
+		case ReceiveCreateEmp:
+			// specs/events/spec.yaml:130
 			return ignored(21)
+		case ReceiveOwnerSection:
+			// specs/events/spec.yaml:130
+			return ignored(22)
 		}
 	}
 	switch ev.Kind {
