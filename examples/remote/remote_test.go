@@ -150,7 +150,8 @@ func TestModem(t *testing.T) {
 	const packet = 144 + 10 + headers // a GAME_STATE without events, as examples/parsec-server sends it
 	for _, c := range []struct{ others, rate int }{{1, 19}, {3, 6}, {15, 1}} {
 		if c.others*c.rate*packet > modem || c.others*(c.rate+1)*packet <= modem {
-			t.Errorf("%d others at %d a second need %d bytes a second of %d", c.others, c.rate, c.others*c.rate*packet, modem)
+			t.Errorf("%d others at %d a second need %d bytes a second of %d", c.others, c.rate,
+				c.others*c.rate*packet, modem)
 		}
 		t.Logf("%d others: %d states a second each", c.others, c.rate)
 	}
@@ -232,7 +233,8 @@ func TestRecording(t *testing.T) {
 		t.Errorf("cut off: %d records of %d (%v)", len(got), len(want), err)
 	}
 	whole[len(whole)/2] ^= 1
-	if got, err := play(whole); err == io.EOF || len(got) >= len(want) || !strings.Contains(err.Error(), "recording: byte ") {
+	got, err := play(whole)
+	if err == io.EOF || len(got) >= len(want) || !strings.Contains(err.Error(), "recording: byte ") {
 		t.Errorf("damaged: %d records (%v)", len(got), err)
 	}
 	if _, err := NewPlayback(strings.NewReader("PARDEM")); err == nil {
