@@ -17,6 +17,9 @@ import (
 
 const title = "parley recording 1\n"
 
+// year bounds the time between two records, in microseconds.
+const year = uint64(365 * 24 * time.Hour / time.Microsecond)
+
 // maxRecord is the most bytes of a record after its length.
 const maxRecord = 2048
 
@@ -146,7 +149,7 @@ func (p *Playback) Next() (Record, error) {
 	}
 	rec := Record{Kind: Kind(b[4])}
 	since, width := binary.Uvarint(b[5:])
-	if width <= 0 || 5+width >= n || rec.Kind == 0 || rec.Kind >= kinds || since > uint64(time.Hour*24*365/time.Microsecond) {
+	if width <= 0 || 5+width >= n || rec.Kind == 0 || rec.Kind >= kinds || since > year {
 		return Record{}, p.damaged("it is of no kind that is known, or of no time")
 	}
 	p.at += time.Duration(since) * time.Microsecond

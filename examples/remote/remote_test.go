@@ -13,16 +13,21 @@ import (
 	"github.com/parley-go/parley/runtime/wire"
 )
 
-func laser(slot uint32, n uint32) events.Message {
-	return events.Message{Kind: events.MessageCreateLaser, CreateLaser: events.CreateLaserMessage{Object: events.Object(slot<<16 | n)}}
+func object(slot, n uint32) events.Object { return events.Object(slot<<16 | n) }
+
+func laser(slot, n uint32) (m events.Message) {
+	m.Kind, m.CreateLaser.Object = events.MessageCreateLaser, object(slot, n)
+	return m
 }
 
-func missile(slot uint32, n uint32) events.Message {
-	return events.Message{Kind: events.MessageCreateMissile, CreateMissile: events.CreateMissileMessage{Object: events.Object(slot<<16 | n)}}
+func missile(slot, n uint32) (m events.Message) {
+	m.Kind, m.CreateMissile.Object = events.MessageCreateMissile, object(slot, n)
+	return m
 }
 
-func extra(slot uint32, n uint32) events.Message {
-	return events.Message{Kind: events.MessageCreateExtra, CreateExtra: events.CreateExtraMessage{Object: events.Object(slot<<16 | n)}}
+func extra(slot, n uint32) (m events.Message) {
+	m.Kind, m.CreateExtra.Object = events.MessageCreateExtra, object(slot, n)
+	return m
 }
 
 func raw(t testing.TB, m events.Message) []byte {
