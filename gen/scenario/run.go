@@ -358,7 +358,7 @@ func (w *world) event(i int, ev interp.Event) error {
 		return w.do(stage.Move{Kind: between.MoveCommand, Who: i, Message: p.Command(ev)})
 	case model.EventTimer:
 		t := slices.IndexFunc(p.Alarms, func(a stage.Alarm) bool {
-			return a.Event.Event == ev.Event && len(a.Event.At) == 0 && slices.Equal(a.Event.Args, ev.Args)
+			return a.Event.Event == ev.Event && slices.Equal(a.Event.At, ev.At) && slices.Equal(a.Event.Args, ev.Args)
 		})
 		if t < 0 || !w.now.Ends[i].Left[t].Runs() {
 			return fmt.Errorf("%s: the timer %s is not armed", w.name(i), interp.AppendEvent(nil, w.Strings, ev))

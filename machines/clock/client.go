@@ -82,7 +82,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandBegin:
-		// specs/clock/spec.yaml:123
+		// specs/clock/spec.yaml:135
 		m.Beat = true
 		fx.start(clientAlarmBeat, 0)
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
@@ -93,7 +93,7 @@ func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateStarting
 		return took(0)
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:124
+		// specs/clock/spec.yaml:136
 		return ignored(1)
 	}
 	return m.unmentioned(ev, fx)
@@ -103,7 +103,7 @@ func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:128
+		// specs/clock/spec.yaml:140
 		if ev.Message.Time.Number == m.Asked {
 			if m.Wait {
 				m.Wait = false
@@ -115,16 +115,16 @@ func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.Error = Clock((int64(trip)+1)/2 + Rounding)
 			m.Samples = SampleList{Len: 1, Items: [10]Sample{{Trip: trip, Lag: 0}}}
 			m.State = ClientStateResting
-			// specs/clock/spec.yaml:133 entry
+			// specs/clock/spec.yaml:145 entry
 			m.Next = true
 			fx.start(clientAlarmNext, 0)
 			return took(2)
 		}
-		// specs/clock/spec.yaml:129 comes too late
+		// specs/clock/spec.yaml:141 comes too late
 		return took(3)
 	case ClientTimerWait:
 		m.Wait = false
-		// specs/clock/spec.yaml:130
+		// specs/clock/spec.yaml:142
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
@@ -133,11 +133,11 @@ func (m *Client) stepStarting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(4)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:155
+		// specs/clock/spec.yaml:167
 		m.pass(fx)
 		return took(5)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:156
+		// specs/clock/spec.yaml:168
 		m.commandEnd(fx)
 		return took(6)
 	}
@@ -149,7 +149,7 @@ func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientTimerNext:
 		m.Next = false
-		// specs/clock/spec.yaml:134
+		// specs/clock/spec.yaml:146
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
@@ -158,19 +158,19 @@ func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateAsking
 		return took(7)
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:135
+		// specs/clock/spec.yaml:147
 		return ignored(8)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:155
+		// specs/clock/spec.yaml:167
 		m.pass(fx)
 		return took(9)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:156
+		// specs/clock/spec.yaml:168
 		m.commandEnd(fx)
 		return took(10)
 	case ClientCommandRead:
-		// specs/clock/spec.yaml:160
+		// specs/clock/spec.yaml:172
 		fx.report(ClientReportTime).Time = ClientTimeReport{Now: m.Shown, Earliest: Clock((int64(m.Clock) - min(int64(m.Error), 2147483647) + Wrap) % Wrap), Latest: Clock((int64(m.Clock) + min(int64(m.Error), 2147483647)) % Wrap)}
 		return took(11)
 	}
@@ -181,11 +181,11 @@ func (m *Client) stepResting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:139 comes too late
+		// specs/clock/spec.yaml:151 comes too late
 		if ev.Message.Time.Number != m.Asked {
 			return took(12)
 		}
-		// specs/clock/spec.yaml:140
+		// specs/clock/spec.yaml:152
 		if m.Samples.Len < 9 {
 			old := *m
 			if m.Wait {
@@ -197,12 +197,12 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				return m.undo(&old, fx, 13)
 			}
 			m.State = ClientStateResting
-			// specs/clock/spec.yaml:133 entry
+			// specs/clock/spec.yaml:145 entry
 			m.Next = true
 			fx.start(clientAlarmNext, 0)
 			return took(13)
 		}
-		// specs/clock/spec.yaml:141
+		// specs/clock/spec.yaml:153
 		old := *m
 		if m.Wait {
 			m.Wait = false
@@ -251,13 +251,13 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		fx.report(ClientReportSynced).Synced = ClientSyncedReport{Lag: by, Error: m.Error}
 		m.Sum = 0
 		m.State = ClientStateIdle
-		// specs/clock/spec.yaml:149 entry
+		// specs/clock/spec.yaml:161 entry
 		m.Round = true
 		fx.start(clientAlarmRound, 0)
 		return took(14)
 	case ClientTimerWait:
 		m.Wait = false
-		// specs/clock/spec.yaml:146
+		// specs/clock/spec.yaml:158
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
 		fx.sendTo(MessagePing, 0).Ping = PingMessage{Number: m.Asked}
@@ -266,15 +266,15 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(15)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:155
+		// specs/clock/spec.yaml:167
 		m.pass(fx)
 		return took(16)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:156
+		// specs/clock/spec.yaml:168
 		m.commandEnd(fx)
 		return took(17)
 	case ClientCommandRead:
-		// specs/clock/spec.yaml:160
+		// specs/clock/spec.yaml:172
 		fx.report(ClientReportTime).Time = ClientTimeReport{Now: m.Shown, Earliest: Clock((int64(m.Clock) - min(int64(m.Error), 2147483647) + Wrap) % Wrap), Latest: Clock((int64(m.Clock) + min(int64(m.Error), 2147483647)) % Wrap)}
 		return took(18)
 	}
@@ -286,7 +286,7 @@ func (m *Client) stepIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientTimerRound:
 		m.Round = false
-		// specs/clock/spec.yaml:150
+		// specs/clock/spec.yaml:162
 		m.Samples = SampleList{}
 		m.Asked = Number((int64(m.Asked) + 1) % Numbers)
 		m.Sent = m.Clock
@@ -296,19 +296,19 @@ func (m *Client) stepIdle(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateAsking
 		return took(19)
 	case ClientReceiveTime:
-		// specs/clock/spec.yaml:151
+		// specs/clock/spec.yaml:163
 		return ignored(20)
 	case ClientTimerBeat:
 		m.Beat = false
-		// specs/clock/spec.yaml:155
+		// specs/clock/spec.yaml:167
 		m.pass(fx)
 		return took(21)
 	case ClientCommandEnd:
-		// specs/clock/spec.yaml:156
+		// specs/clock/spec.yaml:168
 		m.commandEnd(fx)
 		return took(22)
 	case ClientCommandRead:
-		// specs/clock/spec.yaml:160
+		// specs/clock/spec.yaml:172
 		fx.report(ClientReportTime).Time = ClientTimeReport{Now: m.Shown, Earliest: Clock((int64(m.Clock) - min(int64(m.Error), 2147483647) + Wrap) % Wrap), Latest: Clock((int64(m.Clock) + min(int64(m.Error), 2147483647)) % Wrap)}
 		return took(23)
 	}

@@ -20,9 +20,8 @@ func (v ServerState) String() string { return fsm.Name(serverStateNames[:], int(
 
 // Server is the machine server. It is comparable: equal values have equal futures.
 type Server struct {
-	State ServerState
-	Clock Clock // the clock that counts
-	Beat  bool  // timer; true: armed; by which the clock goes
+	State   ServerState
+	Counter ServerCounterPart
 }
 
 // NewServer makes a Server in its initial state.
@@ -32,29 +31,35 @@ func NewServer() Server { return Server{} }
 // deferred or ignored nothing has changed and fx is empty.
 func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	fx.reset(ev.From)
-	if ev.Kind == ServerTimerBeat {
-		if !m.Beat {
+	if ev.Kind == ServerTimerCounterBeat {
+		if !m.Counter.Beat {
 			return ignored(fsm.NoTransition)
 		}
+		old := *m
+		switch m.Counter.expireBeat(fx) {
+		case fsm.Ignored:
+			return ignored(fsm.NoTransition)
+		case fsm.Deferred:
+			return deferred(fsm.NoTransition)
+		case fsm.Refused:
+			return m.undo(&old, fx, fsm.NoTransition)
+		}
+		return took(fsm.NoTransition)
 	}
 	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventStart:
-			// specs/clock/spec.yaml:45
-			m.Beat = true
-			fx.start(serverAlarmBeat, 0)
+			// specs/clock/spec.yaml:58
+			fx.fired = append(fx.fired, 0)
+			if !m.Counter.commandBegin(fx) {
+				return refused(0)
+			}
 			return took(0)
-		case ServerTimerBeat:
-			m.Beat = false
-			// specs/clock/spec.yaml:46
-			m.Clock = Clock((int64(m.Clock) + 1) % Wrap)
-			m.Beat = true
-			fx.start(serverAlarmBeat, 0)
-			return took(1)
 		case ServerReceivePing:
-			// specs/clock/spec.yaml:47
-			fx.sendTo(MessageTime, fx.from).Time = TimeMessage{Number: ev.Message.Ping.Number, Now: m.Clock}
-			return took(2)
+			// specs/clock/spec.yaml:59
+			fx.fired = append(fx.fired, 1)
+			fx.sendTo(MessageTime, fx.from).Time = TimeMessage{Number: ev.Message.Ping.Number, Now: m.Counter.Clock}
+			return took(1)
 		}
 	}
 	switch ev.Kind {
@@ -64,4 +69,11 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
+}
+
+// undo refuses the step and takes back what it has changed.
+func (m *Server) undo(old *Server, fx *ServerEffects, transition uint16) fsm.Result {
+	*m = *old
+	fx.reset(fx.from)
+	return refused(transition)
 }

@@ -10,15 +10,15 @@ type ServerEventKind uint8
 
 // The events of Server.
 const (
-	ServerEventStart  ServerEventKind = iota // the machine begins
-	ServerEventUp                            // the link to From came up
-	ServerEventLost                          // the link to From was lost
-	ServerReceivePing                        // what time is it?
-	ServerReceiveTime                        // answers PING: the server's clock shows this
-	ServerTimerBeat                          // timer beat expired; by which the clock goes
+	ServerEventStart       ServerEventKind = iota // the machine begins
+	ServerEventUp                                 // the link to From came up
+	ServerEventLost                               // the link to From was lost
+	ServerReceivePing                             // what time is it?
+	ServerReceiveTime                             // answers PING: the server's clock shows this
+	ServerTimerCounterBeat                        // timer counter.beat expired; by which the clock goes
 )
 
-var serverEventKindNames = [...]string{"start", "up", "lost", "PING", "TIME", "beat"}
+var serverEventKindNames = [...]string{"start", "up", "lost", "PING", "TIME", "counter.beat"}
 
 // String returns the name as the specification has it.
 func (v ServerEventKind) String() string { return fsm.Name(serverEventKindNames[:], int(v)) }
@@ -40,8 +40,11 @@ type ServerEffect struct {
 // ServerEffects is the list of what one step asks for. It keeps its memory from step to step, so that a step
 // does not allocate.
 type ServerEffects struct {
-	list []ServerEffect
-	from fsm.Peer // of the event being handled
+	list        []ServerEffect
+	from        fsm.Peer // of the event being handled
+	fired       []uint16
+	settled     int             // events of parts handled in this step
+	serverQueue []serverWaiting // events of the parts of Server
 }
 
 // Len returns the number of effects.
@@ -50,9 +53,16 @@ func (fx *ServerEffects) Len() int { return len(fx.list) }
 // At returns effect i, 0 <= i < Len(). It holds until the next step and must not be changed.
 func (fx *ServerEffects) At(i int) *ServerEffect { return &fx.list[i] }
 
+// Fired lists the transitions of the last step in order: that of the event, then those of its parts' events.
+// It holds until the next step and means something only if the result was Took.
+func (fx *ServerEffects) Fired() []uint16 { return fx.fired }
+
 func (fx *ServerEffects) reset(from fsm.Peer) {
 	fx.list = fx.list[:0]
 	fx.from = from
+	fx.fired = fx.fired[:0]
+	fx.settled = 0
+	fx.serverQueue = fx.serverQueue[:0]
 }
 
 // sendTo appends a message to a peer and returns it for its fields to be set.
@@ -68,8 +78,19 @@ func (fx *ServerEffects) start(timer uint16, key uint32) {
 
 // The timers by their index in Info.Timers.
 const (
-	serverAlarmBeat = 0
+	serverAlarmCounterBeat = 0
 )
 
 // The durations of the timers, in ticks.
 var serverTicks = [...]uint32{1}
+
+// serverWaiting is an event of a part of Server that waits for the end of the statements that caused it.
+type serverWaiting struct {
+	kind serverWaitingKind
+}
+
+type serverWaitingKind uint8
+
+const (
+	serverWaitingCounterFinished serverWaitingKind = iota
+)

@@ -63,7 +63,7 @@ func (r *ServerRunner) Timeout(timer uint16, _ uint32) fsm.Result {
 		r.effects.reset(0)
 		return refused(fsm.NoTransition)
 	}
-	r.event.Kind = ServerTimerBeat + ServerEventKind(timer)
+	r.event.Kind = ServerTimerCounterBeat + ServerEventKind(timer)
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -119,6 +119,9 @@ func (r *ServerRunner) Message(i int) *Message { return &r.effects.list[i].Messa
 
 // Event returns the last event. It holds until the next one.
 func (r *ServerRunner) Event() *ServerEvent { return &r.event }
+
+// Fired lists the transitions of the last step, as Effects.Fired does.
+func (r *ServerRunner) Fired() []uint16 { return r.effects.fired }
 
 // AppendFrame implements fsm.Runner.
 func (r *ServerRunner) AppendFrame(dst []byte, i int) ([]byte, error) {
@@ -178,11 +181,10 @@ var serverInfo = fsm.Info{
 	Messages: []string{"PING", "TIME"},
 	Commands: []string{},
 	Reports:  []string{},
-	Timers:   []string{"beat"},
+	Timers:   []string{"counter.beat"},
 	Transitions: []fsm.Transition{
-		{Name: "up start", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 45, Col: 16},
-		{Name: "up beat", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 46, Col: 15},
-		{Name: "up PING", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 47, Col: 15},
+		{Name: "up start", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 58, Col: 16},
+		{Name: "up PING", From: 0, To: 0, File: "specs/clock/spec.yaml", Line: 59, Col: 15},
 	},
 	TickNanos:  1000000,
 	MaxFrame:   maxFrame,
@@ -194,10 +196,10 @@ var serverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var serverLegal = [...]string{
-	ServerStateUp: "start, PING, beat",
+	ServerStateUp: "start, PING",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var serverHandles = [][]uint16{
-	ServerStateUp: {ServerEventStart: 1, ServerReceivePing: 3, ServerTimerBeat: 2},
+	ServerStateUp: {ServerEventStart: 1, ServerReceivePing: 2},
 }

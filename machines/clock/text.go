@@ -22,6 +22,13 @@ func appendMessage(b []byte, m *Message) []byte {
 // appendServer appends the machine's state, parameters, variables, timers and parts.
 func appendServer(b []byte, m *Server) []byte {
 	b = append(b, m.State.String()...)
+	b = appendServerCounterPart(append(b, "{counter: "...), &m.Counter)
+	return append(b, '}')
+}
+
+// appendServerCounterPart appends the machine's state, parameters, variables, timers and parts.
+func appendServerCounterPart(b []byte, m *ServerCounterPart) []byte {
+	b = append(b, m.State.String()...)
 	b = wire.AppendInt(b, "{clock: ", int64(m.Clock))
 	b = wire.AppendBool(b, ", beat: ", m.Beat)
 	return append(b, '}')

@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "ffa6347c3d7b61ed9eb0ee7f37c706e8cf94fb2f39e46a1a13cb343e0c9318ef"
+const hash = "469eda4d824555d9ca9874bc923bcebfb7a5c3f3034f9c9d19d689683b7a699c"
 
 // The constants of the specification that its machines use.
 const (
@@ -75,6 +75,11 @@ func took(transition uint16) fsm.Result { return fsm.Result{Code: fsm.Took, Tran
 // ignored is the result of an event that the state ignores.
 func ignored(transition uint16) fsm.Result {
 	return fsm.Result{Code: fsm.Ignored, Transition: transition}
+}
+
+// deferred is the result of an event that the state keeps for later.
+func deferred(transition uint16) fsm.Result {
+	return fsm.Result{Code: fsm.Deferred, Transition: transition}
 }
 
 // refused is the result of an event that the state does not take.

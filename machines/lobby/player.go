@@ -70,13 +70,13 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepOff(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerEventUp:
-		// specs/lobby/spec.yaml:209
+		// specs/lobby/spec.yaml:217
 		fx.report(PlayerReportConnected)
 		m.State = PlayerStateChat
 		m.enterChat()
 		return took(0)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
 		return took(1)
 	}
@@ -87,48 +87,44 @@ func (m *Player) stepOff(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepChat(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandName:
-		// specs/lobby/spec.yaml:213
+		// specs/lobby/spec.yaml:221
 		fx.sendTo(MessageName, 0).Name = NameMessage{Name: ev.Name.Own}
 		return took(2)
 	case PlayerCommandList:
-		// specs/lobby/spec.yaml:214
+		// specs/lobby/spec.yaml:222
 		fx.sendTo(MessageGameInfo, 0)
 		return took(3)
 	case PlayerCommandCreate:
-		// specs/lobby/spec.yaml:215
+		// specs/lobby/spec.yaml:223
 		fx.sendTo(MessageNewg, 0)
 		m.State = PlayerStateAsking
 		return took(4)
 	case PlayerCommandEnter:
-		// specs/lobby/spec.yaml:216
+		// specs/lobby/spec.yaml:224
 		fx.sendTo(MessageJoin, 0).Join = JoinMessage{Game: ev.Enter.Into}
 		m.State = PlayerStateAsking
 		return took(5)
 	case PlayerCommandQuit:
-		// specs/lobby/spec.yaml:217
+		// specs/lobby/spec.yaml:225
 		fx.sendTo(MessageDisconnect, 0)
 		m.State = PlayerStateQuitting
 		return took(6)
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:240
+		// specs/lobby/spec.yaml:248
 		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
 		return took(7)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:242
+		// specs/lobby/spec.yaml:250
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
 		return took(8)
 	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:244
+		// specs/lobby/spec.yaml:252
 		fx.report(PlayerReportGames).Games = PlayerGamesReport{List: ev.Message.Games.List}
 		return took(9)
-	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:254
-		m.receiveTime(ev, fx)
-		return took(10)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
-		return took(11)
+		return took(10)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -137,35 +133,31 @@ func (m *Player) stepChat(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveJoined:
-		// specs/lobby/spec.yaml:220
+		// specs/lobby/spec.yaml:228
 		m.At = ev.Message.Joined.Game
 		m.Boss = ev.Message.Joined.Admin
 		m.Given = ev.Message.Joined.Params
 		fx.report(PlayerReportInside).Inside = PlayerInsideReport{Game: ev.Message.Joined.Game, Admin: ev.Message.Joined.Admin, Params: ev.Message.Joined.Params}
 		m.State = PlayerStateOpen
-		return took(12)
+		return took(11)
 	case PlayerReceiveRefused:
-		// specs/lobby/spec.yaml:221
+		// specs/lobby/spec.yaml:229
 		fx.report(PlayerReportRefused)
 		m.State = PlayerStateChat
 		m.enterChat()
-		return took(13)
+		return took(12)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:242
+		// specs/lobby/spec.yaml:250
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
-		return took(14)
+		return took(13)
 	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:244
+		// specs/lobby/spec.yaml:252
 		fx.report(PlayerReportGames).Games = PlayerGamesReport{List: ev.Message.Games.List}
-		return took(15)
-	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:254
-		m.receiveTime(ev, fx)
-		return took(16)
+		return took(14)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
-		return took(17)
+		return took(15)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -174,79 +166,79 @@ func (m *Player) stepAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandBegin:
-		// specs/lobby/spec.yaml:224
+		// specs/lobby/spec.yaml:232
 		if m.Boss {
 			fx.sendTo(MessageStart, 0)
 			m.State = PlayerStateStarting
-			return took(18)
+			return took(16)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandTune:
-		// specs/lobby/spec.yaml:225
+		// specs/lobby/spec.yaml:233
 		if m.Boss {
 			m.Given = ev.Tune.Params
 			fx.sendTo(MessageGameParamUpdate, 0).GameParamUpdate = GameParamUpdateMessage{Params: ev.Tune.Params}
-			return took(19)
+			return took(17)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerReceiveParams:
-		// specs/lobby/spec.yaml:226
+		// specs/lobby/spec.yaml:234
 		m.Given = ev.Message.Params.Params
 		fx.report(PlayerReportTuned).Tuned = PlayerTunedReport{Params: ev.Message.Params.Params}
-		return took(20)
+		return took(18)
 	case PlayerReceiveStarted:
-		// specs/lobby/spec.yaml:227
+		// specs/lobby/spec.yaml:235
 		m.receiveStarted(fx)
-		return took(21)
+		return took(19)
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:240
-		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
-		return took(22)
-	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:242
-		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
-		return took(23)
-	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:244
-		fx.report(PlayerReportGames).Games = PlayerGamesReport{List: ev.Message.Games.List}
-		return took(24)
-	case PlayerCommandAct:
-		// specs/lobby/spec.yaml:247
-		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
-		return took(25)
-	case PlayerCommandCompare:
 		// specs/lobby/spec.yaml:248
+		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
+		return took(20)
+	case PlayerReceiveSaid:
+		// specs/lobby/spec.yaml:250
+		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
+		return took(21)
+	case PlayerReceiveGames:
+		// specs/lobby/spec.yaml:252
+		fx.report(PlayerReportGames).Games = PlayerGamesReport{List: ev.Message.Games.List}
+		return took(22)
+	case PlayerCommandAct:
+		// specs/lobby/spec.yaml:255
+		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
+		return took(23)
+	case PlayerCommandCompare:
+		// specs/lobby/spec.yaml:256
 		fx.sendTo(MessageSyncCheck, 0).SyncCheck = SyncCheckMessage{Now: ev.Compare.Now}
-		return took(26)
+		return took(24)
 	case PlayerCommandPing:
-		// specs/lobby/spec.yaml:249
+		// specs/lobby/spec.yaml:257
 		if !m.Asked {
 			m.commandPing(fx)
-			return took(27)
+			return took(25)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandLeave:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:258
 		m.commandLeave(fx)
-		return took(28)
+		return took(26)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:251
+		// specs/lobby/spec.yaml:259
 		fx.report(PlayerReportActed).Acted = PlayerActedReport{From: ev.Message.Updated.From, Data: ev.Message.Updated.Data}
-		return took(29)
+		return took(27)
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:252
+		// specs/lobby/spec.yaml:260
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
-		return took(30)
+		return took(28)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:254
+		// specs/lobby/spec.yaml:261
 		m.receiveTime(ev, fx)
-		return took(31)
+		return took(29)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
-		return took(32)
+		return took(30)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -255,54 +247,54 @@ func (m *Player) stepOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepStarting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveStarted:
-		// specs/lobby/spec.yaml:230
+		// specs/lobby/spec.yaml:238
 		m.receiveStarted(fx)
-		return took(33)
+		return took(31)
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:240
-		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
-		return took(34)
-	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:242
-		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
-		return took(35)
-	case PlayerCommandAct:
-		// specs/lobby/spec.yaml:247
-		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
-		return took(36)
-	case PlayerCommandCompare:
 		// specs/lobby/spec.yaml:248
+		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
+		return took(32)
+	case PlayerReceiveSaid:
+		// specs/lobby/spec.yaml:250
+		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
+		return took(33)
+	case PlayerCommandAct:
+		// specs/lobby/spec.yaml:255
+		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
+		return took(34)
+	case PlayerCommandCompare:
+		// specs/lobby/spec.yaml:256
 		fx.sendTo(MessageSyncCheck, 0).SyncCheck = SyncCheckMessage{Now: ev.Compare.Now}
-		return took(37)
+		return took(35)
 	case PlayerCommandPing:
-		// specs/lobby/spec.yaml:249
+		// specs/lobby/spec.yaml:257
 		if !m.Asked {
 			m.commandPing(fx)
-			return took(38)
+			return took(36)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandLeave:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:258
 		m.commandLeave(fx)
-		return took(39)
+		return took(37)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:251
+		// specs/lobby/spec.yaml:259
 		fx.report(PlayerReportActed).Acted = PlayerActedReport{From: ev.Message.Updated.From, Data: ev.Message.Updated.Data}
-		return took(40)
+		return took(38)
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:252
+		// specs/lobby/spec.yaml:260
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
-		return took(41)
+		return took(39)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:254
+		// specs/lobby/spec.yaml:261
 		m.receiveTime(ev, fx)
-		return took(42)
+		return took(40)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
-		return took(43)
+		return took(41)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -311,50 +303,50 @@ func (m *Player) stepStarting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepRunning(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:240
-		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
-		return took(44)
-	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:242
-		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
-		return took(45)
-	case PlayerCommandAct:
-		// specs/lobby/spec.yaml:247
-		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
-		return took(46)
-	case PlayerCommandCompare:
 		// specs/lobby/spec.yaml:248
+		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
+		return took(42)
+	case PlayerReceiveSaid:
+		// specs/lobby/spec.yaml:250
+		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
+		return took(43)
+	case PlayerCommandAct:
+		// specs/lobby/spec.yaml:255
+		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
+		return took(44)
+	case PlayerCommandCompare:
+		// specs/lobby/spec.yaml:256
 		fx.sendTo(MessageSyncCheck, 0).SyncCheck = SyncCheckMessage{Now: ev.Compare.Now}
-		return took(47)
+		return took(45)
 	case PlayerCommandPing:
-		// specs/lobby/spec.yaml:249
+		// specs/lobby/spec.yaml:257
 		if !m.Asked {
 			m.commandPing(fx)
-			return took(48)
+			return took(46)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandLeave:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:258
 		m.commandLeave(fx)
-		return took(49)
+		return took(47)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:251
+		// specs/lobby/spec.yaml:259
 		fx.report(PlayerReportActed).Acted = PlayerActedReport{From: ev.Message.Updated.From, Data: ev.Message.Updated.Data}
-		return took(50)
+		return took(48)
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:252
+		// specs/lobby/spec.yaml:260
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
-		return took(51)
+		return took(49)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:254
+		// specs/lobby/spec.yaml:261
 		m.receiveTime(ev, fx)
-		return took(52)
+		return took(50)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
-		return took(53)
+		return took(51)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -363,31 +355,30 @@ func (m *Player) stepRunning(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepLeaving(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:234
+		// specs/lobby/spec.yaml:242
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
-		return took(54)
+		return took(52)
 	case PlayerReceiveStarted:
-		// specs/lobby/spec.yaml:235
-		return ignored(55)
+		// specs/lobby/spec.yaml:243
+		return ignored(53)
 	case PlayerReceiveParams:
-		// specs/lobby/spec.yaml:235
-		return ignored(56)
+		// specs/lobby/spec.yaml:243
+		return ignored(54)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:235
-		return ignored(57)
+		// specs/lobby/spec.yaml:243
+		return ignored(55)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:235
-		return ignored(58)
+		// specs/lobby/spec.yaml:243
+		return ignored(56)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:254
-		m.receiveTime(ev, fx)
-		return took(59)
+		// specs/lobby/spec.yaml:243
+		return ignored(57)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
-		return took(60)
+		return took(58)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -396,18 +387,15 @@ func (m *Player) stepLeaving(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepQuitting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:236
-		return ignored(61)
+		// specs/lobby/spec.yaml:244
+		return ignored(59)
 	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:236
-		return ignored(62)
-	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:236
-		return ignored(63)
+		// specs/lobby/spec.yaml:244
+		return ignored(60)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:263
 		m.State = PlayerStateGone
-		return took(64)
+		return took(61)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -428,12 +416,7 @@ func (m *Player) enterChat() {
 	m.At = 0
 	m.Boss = false
 	m.Given = paramsOf("")
-}
-
-// receiveTime handles TIME in the states chat, asking and 4 others.
-func (m *Player) receiveTime(ev *PlayerEvent, fx *PlayerEffects) {
 	m.Asked = false
-	fx.report(PlayerReportTime).Time = PlayerTimeReport{Now: ev.Message.Time.Now}
 }
 
 // receiveStarted handles STARTED in the states open and starting.
@@ -452,4 +435,10 @@ func (m *Player) commandPing(fx *PlayerEffects) {
 func (m *Player) commandLeave(fx *PlayerEffects) {
 	fx.sendTo(MessageEndg, 0)
 	m.State = PlayerStateLeaving
+}
+
+// receiveTime handles TIME in the states open, starting and running.
+func (m *Player) receiveTime(ev *PlayerEvent, fx *PlayerEffects) {
+	m.Asked = false
+	fx.report(PlayerReportTime).Time = PlayerTimeReport{Now: ev.Message.Time.Now}
 }

@@ -48,12 +48,12 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventUp:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			fx.fired = append(fx.fired, 0)
 			m.Session[fx.from].linkUp(fx, fx.from)
 			return took(0)
 		case ServerEventLost:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 1)
 			m.Session[fx.from].linkLost(fx, fx.from)
@@ -62,14 +62,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(1)
 		case ServerReceiveName:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			fx.fired = append(fx.fired, 2)
 			if !m.Session[fx.from].receiveName(fx, fx.from, ev.Message.Name.Name) {
 				return refused(2)
 			}
 			return took(2)
 		case ServerReceiveGameInfo:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 3)
 			if !m.Session[fx.from].receiveGameInfo(fx, fx.from) || !m.settle(fx) {
@@ -77,7 +77,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(3)
 		case ServerReceiveNewg:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 4)
 			if !m.Session[fx.from].receiveNewg(fx, fx.from) || !m.settle(fx) {
@@ -85,25 +85,17 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(4)
 		case ServerReceiveJoin:
-			// specs/lobby/spec.yaml:142
-			old := *m
-			fx.fired = append(fx.fired, 5)
-			if !m.Session[fx.from].receiveJoin(fx, fx.from, ev.Message.Join.Game) {
-				return m.undo(&old, fx, 5)
-			}
-			if !m.settle(fx) {
-				return m.undo(&old, fx, 5)
-			}
-			return took(5)
+			return m.stepUpJoin(ev, fx)
 		case ServerReceiveDisconnect:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
+			old := *m
 			fx.fired = append(fx.fired, 6)
-			if !m.Session[fx.from].receiveDisconnect(fx, fx.from) {
-				return refused(6)
+			if !m.Session[fx.from].receiveDisconnect(fx, fx.from) || !m.settle(fx) {
+				return m.undo(&old, fx, 6)
 			}
 			return took(6)
 		case ServerReceiveChat:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 7)
 			if !m.Session[fx.from].receiveChat(fx, fx.from, ev.Message.Chat.Text) {
@@ -114,7 +106,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(7)
 		case ServerReceiveEndg:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 8)
 			if !m.Session[fx.from].receiveEndg(fx, fx.from) || !m.settle(fx) {
@@ -122,7 +114,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(8)
 		case ServerReceiveStart:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 9)
 			if !m.Session[fx.from].receiveStart(fx, fx.from) || !m.settle(fx) {
@@ -130,7 +122,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(9)
 		case ServerReceiveUpdate:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 10)
 			if !m.Session[fx.from].receiveUpdate(fx, fx.from, ev.Message.Update.Data) {
@@ -141,7 +133,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(10)
 		case ServerReceivePing:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 11)
 			if !m.Session[fx.from].receivePing(fx, fx.from) || !m.settle(fx) {
@@ -149,7 +141,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(11)
 		case ServerReceiveSyncCheck:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 12)
 			if !m.Session[fx.from].receiveSyncCheck(fx, fx.from, ev.Message.SyncCheck.Now) {
@@ -160,7 +152,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(12)
 		case ServerReceiveGameParamUpdate:
-			// specs/lobby/spec.yaml:142
+			// specs/lobby/spec.yaml:148
 			old := *m
 			fx.fired = append(fx.fired, 13)
 			if !m.Session[fx.from].receiveGameParamUpdate(fx, fx.from, ev.Message.GameParamUpdate.Params) {
@@ -171,12 +163,20 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(13)
 		case ServerCommandTime:
-			// specs/lobby/spec.yaml:157
+			// specs/lobby/spec.yaml:163
 			fx.fired = append(fx.fired, 20)
 			if !m.Session[ev.Time.Player].commandTell(fx, ev.Time.Player, ev.Time.Now) {
 				return refused(20)
 			}
 			return took(20)
+		case ServerCommandDrop:
+			// specs/lobby/spec.yaml:164
+			old := *m
+			fx.fired = append(fx.fired, 21)
+			if !m.Session[ev.Drop.Player].commandDrop(fx, ev.Drop.Player) || !m.settle(fx) {
+				return m.undo(&old, fx, 21)
+			}
+			return took(21)
 		}
 	}
 	switch ev.Kind {
@@ -186,6 +186,20 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
+}
+
+// stepUpJoin handles JOIN in the state up.
+func (m *Server) stepUpJoin(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	// specs/lobby/spec.yaml:148
+	old := *m
+	fx.fired = append(fx.fired, 5)
+	if !m.Session[fx.from].receiveJoin(fx, fx.from, ev.Message.Join.Game) {
+		return m.undo(&old, fx, 5)
+	}
+	if !m.settle(fx) {
+		return m.undo(&old, fx, 5)
+	}
+	return took(5)
 }
 
 // count is count(p in instance: session[p].open && session[p].at == g).
@@ -209,15 +223,14 @@ func (m *Server) firstGame() Optional[Game] {
 	return Optional[Game]{}
 }
 
-// countGame is len(rooms).
-func (m *Server) countGame() int64 {
-	n := int64(0)
-	for key := range Game(16) {
-		if m.Rooms[key].Present {
-			n++
+// someGame reports whether some(g in Game: !(g in rooms)).
+func (m *Server) someGame() bool {
+	for g := range Game(16) {
+		if !m.Rooms[g].Present {
+			return true
 		}
 	}
-	return n
+	return false
 }
 
 // countBySessionAt is count(p in instance: session[p].open && session[p].at == game).
@@ -235,7 +248,7 @@ func (m *Server) countBySessionAt(next *serverWaiting) int64 {
 func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 	switch next.kind {
 	case serverWaitingSessionWantsList:
-		// specs/lobby/spec.yaml:144
+		// specs/lobby/spec.yaml:150
 		fx.fired = append(fx.fired, 14)
 		var list ListingList
 		for g := range Game(16) {
@@ -247,39 +260,24 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		fx.sendTo(MessageGames, next.sessionWantsList.c).Games = GamesMessage{List: list}
 		return true
 	case serverWaitingSessionWantsNew:
-		// specs/lobby/spec.yaml:147
-		if m.countGame() < Games {
-			fx.fired = append(fx.fired, 15)
-			value := m.firstGame()
-			if !value.Present {
-				return false
-			}
-			if !m.Session[next.sessionWantsNew.c].commandEnter(fx, next.sessionWantsNew.c, value.Value, true, paramsOf("")) {
-				return false
-			}
-			m.Rooms[m.Session[next.sessionWantsNew.c].At] = Optional[Room]{Present: true, Value: Room{Started: false, Params: paramsOf("")}}
-			return true
-		}
-		// specs/lobby/spec.yaml:151
-		fx.fired = append(fx.fired, 16)
-		return m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c)
+		return m.settleUpSessionWantsNew(fx, next)
 	case serverWaitingSessionWantsGame:
-		// specs/lobby/spec.yaml:153
+		// specs/lobby/spec.yaml:159
 		if m.Rooms[next.sessionWantsGame.game].Present && !m.Rooms[next.sessionWantsGame.game].Value.Started && m.countBySessionAt(next) < Places {
 			fx.fired = append(fx.fired, 17)
 			return m.Session[next.sessionWantsGame.c].commandEnter(fx, next.sessionWantsGame.c, next.sessionWantsGame.game, false, m.Rooms[next.sessionWantsGame.game].Value.Params)
 		}
-		// specs/lobby/spec.yaml:155
+		// specs/lobby/spec.yaml:161
 		fx.fired = append(fx.fired, 18)
 		return m.Session[next.sessionWantsGame.c].commandRefuse(fx, next.sessionWantsGame.c)
 	case serverWaitingSessionWantsTime:
-		// specs/lobby/spec.yaml:156
+		// specs/lobby/spec.yaml:162
 		fx.fired = append(fx.fired, 19)
 		fx.report(ServerReportClock).Clock = ServerClockReport{Player: next.sessionWantsTime.c}
 		return true
 	case serverWaitingSessionSays:
-		// specs/lobby/spec.yaml:159
-		fx.fired = append(fx.fired, 22)
+		// specs/lobby/spec.yaml:167
+		fx.fired = append(fx.fired, 24)
 		var set uint64
 		for p := range fsm.Peer(62) {
 			if p != next.sessionSays.c && m.Session[p].State == ServerSessionStateChat {
@@ -296,8 +294,8 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionCalls:
-		// specs/lobby/spec.yaml:160
-		fx.fired = append(fx.fired, 23)
+		// specs/lobby/spec.yaml:168
+		fx.fired = append(fx.fired, 25)
 		var set uint64
 		for p := range fsm.Peer(62) {
 			if p != next.sessionCalls.c && (m.Session[p].State == ServerSessionStateOpen || m.Session[p].State == ServerSessionStateRunning) && m.Session[p].At == next.sessionCalls.game {
@@ -314,8 +312,8 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionActs:
-		// specs/lobby/spec.yaml:161
-		fx.fired = append(fx.fired, 24)
+		// specs/lobby/spec.yaml:169
+		fx.fired = append(fx.fired, 26)
 		var set uint64
 		for p := range fsm.Peer(62) {
 			if p != next.sessionActs.c && (m.Session[p].State == ServerSessionStateOpen || m.Session[p].State == ServerSessionStateRunning) && m.Session[p].At == next.sessionActs.game {
@@ -332,15 +330,15 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionShows:
-		// specs/lobby/spec.yaml:158
-		fx.fired = append(fx.fired, 21)
+		// specs/lobby/spec.yaml:165
+		fx.fired = append(fx.fired, 22)
 		fx.report(ServerReportCompare).Compare = ServerCompareReport{Player: next.sessionShows.c, Now: next.sessionShows.now}
 		return true
 	case serverWaitingSessionSets:
 		return m.settleUpSessionSets(fx, next)
 	case serverWaitingSessionStarts:
-		// specs/lobby/spec.yaml:167
-		fx.fired = append(fx.fired, 26)
+		// specs/lobby/spec.yaml:175
+		fx.fired = append(fx.fired, 28)
 		if !m.Rooms[next.sessionStarts.game].Present {
 			return false
 		}
@@ -354,8 +352,8 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionEnds:
-		// specs/lobby/spec.yaml:171
-		fx.fired = append(fx.fired, 27)
+		// specs/lobby/spec.yaml:179
+		fx.fired = append(fx.fired, 29)
 		m.Rooms[next.sessionEnds.game] = Optional[Room]{}
 		for p := range fsm.Peer(62) {
 			if (m.Session[p].State == ServerSessionStateOpen || m.Session[p].State == ServerSessionStateRunning) && m.Session[p].At == next.sessionEnds.game {
@@ -365,14 +363,19 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 			}
 		}
 		return true
+	case serverWaitingSessionLeaves:
+		// specs/lobby/spec.yaml:166
+		fx.fired = append(fx.fired, 23)
+		fx.report(ServerReportLeft).Left = ServerLeftReport{Player: next.sessionLeaves.c}
+		return true
 	}
 	return false
 }
 
 // settleUpSessionSets handles this event in the state up.
 func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) bool {
-	// specs/lobby/spec.yaml:163
-	fx.fired = append(fx.fired, 25)
+	// specs/lobby/spec.yaml:171
+	fx.fired = append(fx.fired, 27)
 	if !m.Rooms[next.sessionSets.game].Present {
 		return false
 	}
@@ -392,6 +395,26 @@ func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) boo
 		fx.sendTo(MessageParams, peer).Params = ParamsMessage{Params: next.sessionSets.params}
 	}
 	return true
+}
+
+// settleUpSessionWantsNew handles this event in the state up.
+func (m *Server) settleUpSessionWantsNew(fx *ServerEffects, next *serverWaiting) bool {
+	// specs/lobby/spec.yaml:153
+	if m.someGame() {
+		fx.fired = append(fx.fired, 15)
+		value := m.firstGame()
+		if !value.Present {
+			return false
+		}
+		if !m.Session[next.sessionWantsNew.c].commandEnter(fx, next.sessionWantsNew.c, value.Value, true, paramsOf("")) {
+			return false
+		}
+		m.Rooms[m.Session[next.sessionWantsNew.c].At] = Optional[Room]{Present: true, Value: Room{Started: false, Params: paramsOf("")}}
+		return true
+	}
+	// specs/lobby/spec.yaml:157
+	fx.fired = append(fx.fired, 16)
+	return m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c)
 }
 
 // settle handles what the parts reported in this step, oldest first. It returns false if the step is

@@ -35,9 +35,10 @@ const (
 	ServerReceiveTime                                   // answers PING
 	ServerReceiveParams                                 // the administrator has set these
 	ServerCommandTime                                   // answers the report clock
+	ServerCommandDrop                                   // gives a player up who is there no more
 )
 
-var serverEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "time"}
+var serverEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "time", "drop"}
 
 // String returns the name as the specification has it.
 func (v ServerEventKind) String() string { return fsm.Name(serverEventKindNames[:], int(v)) }
@@ -48,12 +49,18 @@ type ServerEvent struct {
 	From    fsm.Peer          // who sent the message, or whose link it is
 	Message Message           // for the Receive kinds
 	Time    ServerTimeCommand // for ServerCommandTime
+	Drop    ServerDropCommand // for ServerCommandDrop
 }
 
 // ServerTimeCommand are the fields of command time: answers the report clock.
 type ServerTimeCommand struct {
 	Player fsm.Peer
 	Now    Time
+}
+
+// ServerDropCommand are the fields of command drop: gives a player up who is there no more.
+type ServerDropCommand struct {
+	Player fsm.Peer
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.
@@ -83,6 +90,8 @@ func (ev *ServerEvent) invalid() bool {
 		return ev.From < 0 || ev.From > 61 || ev.Message.Params.Params.Len > 400
 	case ServerCommandTime:
 		return ev.Time.Player < 0 || ev.Time.Player > 61
+	case ServerCommandDrop:
+		return ev.Drop.Player < 0 || ev.Drop.Player > 61
 	}
 	return false
 }
@@ -127,6 +136,8 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Params.Params.Len > 400, "params", "text 400")
 	case ServerCommandTime:
 		why.Outside(ev.Time.Player < 0 || ev.Time.Player > 61, "player", "0..61")
+	case ServerCommandDrop:
+		why.Outside(ev.Drop.Player < 0 || ev.Drop.Player > 61, "player", "0..61")
 	}
 }
 
@@ -137,9 +148,10 @@ type ServerReportKind uint8
 const (
 	ServerReportClock   ServerReportKind = iota // a player asks for the time
 	ServerReportCompare                         // a player's clock is to be compared with the server's
+	ServerReportLeft                            // the server has closed a player's connection
 )
 
-var serverReportKindNames = [...]string{"clock", "compare"}
+var serverReportKindNames = [...]string{"clock", "compare", "left"}
 
 // String returns the name as the specification has it.
 func (v ServerReportKind) String() string { return fsm.Name(serverReportKindNames[:], int(v)) }
@@ -149,6 +161,7 @@ type ServerReport struct {
 	Kind    ServerReportKind
 	Clock   ServerClockReport   // for ServerReportClock
 	Compare ServerCompareReport // for ServerReportCompare
+	Left    ServerLeftReport    // for ServerReportLeft
 }
 
 // ServerClockReport are the fields of report clock: a player asks for the time.
@@ -161,6 +174,11 @@ type ServerClockReport struct {
 type ServerCompareReport struct {
 	Player fsm.Peer
 	Now    Time
+}
+
+// ServerLeftReport are the fields of report left: the server has closed a player's connection.
+type ServerLeftReport struct {
+	Player fsm.Peer
 }
 
 // ServerEffect is one thing that a Server asks for.
@@ -230,6 +248,7 @@ type serverWaiting struct {
 	sessionSets      serverWaitingSessionSetsFields
 	sessionStarts    serverWaitingSessionStartsFields
 	sessionEnds      serverWaitingSessionEndsFields
+	sessionLeaves    serverWaitingSessionLeavesFields
 	sessionFinished  serverWaitingSessionFinishedFields
 }
 
@@ -247,6 +266,7 @@ const (
 	serverWaitingSessionSets
 	serverWaitingSessionStarts
 	serverWaitingSessionEnds
+	serverWaitingSessionLeaves
 	serverWaitingSessionFinished
 )
 
@@ -303,6 +323,10 @@ type serverWaitingSessionStartsFields struct {
 type serverWaitingSessionEndsFields struct {
 	c    fsm.Peer
 	game Game
+}
+
+type serverWaitingSessionLeavesFields struct {
+	c fsm.Peer
 }
 
 type serverWaitingSessionFinishedFields struct {

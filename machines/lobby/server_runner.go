@@ -38,6 +38,14 @@ func (r *ServerRunner) Time(player fsm.Peer, now Time) fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
+// Drop gives the command drop: gives a player up who is there no more. Refused means that it is not
+// available now.
+func (r *ServerRunner) Drop(player fsm.Peer) fsm.Result {
+	r.event.Kind = ServerCommandDrop
+	r.event.Drop = ServerDropCommand{Player: player}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
 // Command implements fsm.Commander: it gives a command as text, in the form that AppendEvent writes. If the
 // text is none, the error says what is wrong with it, and nothing has happened.
 func (r *ServerRunner) Command(text string) (fsm.Result, error) {
@@ -50,8 +58,13 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 		c.Now = Time(s.Field("now").Uint(4294967295))
 		s.Close('}')
 		give = func() fsm.Result { return r.Time(c.Player, c.Now) }
+	case "drop":
+		var c ServerDropCommand
+		c.Player = fsm.Peer(s.Open('{').Field("player").Int(0, 61))
+		s.Close('}')
+		give = func() fsm.Result { return r.Drop(c.Player) }
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "time")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "time", "drop")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -163,6 +176,9 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 		b = wire.AppendInt(b, "time{player: ", int64(r.event.Time.Player))
 		b = wire.AppendUint(b, ", now: ", uint64(r.event.Time.Now))
 		return append(b, '}')
+	case ServerCommandDrop:
+		b = wire.AppendInt(b, "drop{player: ", int64(r.event.Drop.Player))
+		return append(b, '}')
 	case ServerReceiveName, ServerReceiveGameInfo, ServerReceiveNewg, ServerReceiveJoin, ServerReceiveDisconnect, ServerReceiveChat, ServerReceiveEndg, ServerReceiveStart, ServerReceiveUpdate, ServerReceivePing, ServerReceiveSyncCheck, ServerReceiveGameParamUpdate, ServerReceiveGames, ServerReceiveJoined, ServerReceiveRefused, ServerReceiveSaid, ServerReceiveEnded, ServerReceiveStarted, ServerReceiveUpdated, ServerReceiveTime, ServerReceiveParams:
 		return appendMessage(b, &r.event.Message)
 	}
@@ -184,6 +200,9 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 		case ServerReportCompare:
 			b = wire.AppendInt(b, " compare{player: ", int64(e.Report.Compare.Player))
 			b = wire.AppendUint(b, ", now: ", uint64(e.Report.Compare.Now))
+			return append(b, '}')
+		case ServerReportLeft:
+			b = wire.AppendInt(b, " left{player: ", int64(e.Report.Left.Player))
 			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
@@ -213,6 +232,7 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 type ServerHandlers struct {
 	Clock   func(ServerClockReport)   // a player asks for the time.
 	Compare func(ServerCompareReport) // a player's clock is to be compared with the server's.
+	Left    func(ServerLeftReport)    // the server has closed a player's connection.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
@@ -227,6 +247,10 @@ func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
 		if h.Compare != nil {
 			h.Compare(r.Report(i).Compare)
 		}
+	case ServerReportLeft:
+		if h.Left != nil {
+			h.Left(r.Report(i).Left)
+		}
 	}
 }
 
@@ -240,42 +264,44 @@ var serverInfo = fsm.Info{
 	States:   []string{"up"},
 	Final:    []bool{false},
 	Messages: []string{"NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS"},
-	Commands: []string{"time"},
-	Reports:  []string{"clock", "compare"},
+	Commands: []string{"time", "drop"},
+	Reports:  []string{"clock", "compare", "left"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "up up", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 39},
-		{Name: "up lost", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 43},
-		{Name: "up NAME", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 49},
-		{Name: "up GAME_INFO", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 55},
-		{Name: "up NEWG", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 66},
-		{Name: "up JOIN", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 72},
-		{Name: "up DISCONNECT", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 78},
-		{Name: "up CHAT", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 90},
-		{Name: "up ENDG", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 96},
-		{Name: "up START", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 102},
-		{Name: "up UPDATE", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 109},
-		{Name: "up PING", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 117},
-		{Name: "up SYNC_CHECK", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 123},
-		{Name: "up GAME_PARAM_UPDATE", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 142, Col: 135},
-		{Name: "up session.wantsList", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 144, Col: 11},
-		{Name: "up session.wantsNew/1", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 147, Col: 13},
-		{Name: "up session.wantsNew/2", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 151, Col: 13},
-		{Name: "up session.wantsGame/1", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 153, Col: 13},
-		{Name: "up session.wantsGame/2", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 155, Col: 13},
-		{Name: "up session.wantsTime", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 156, Col: 28},
-		{Name: "up time", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 157, Col: 15},
-		{Name: "up session.shows", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 158, Col: 24},
-		{Name: "up session.says", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 159, Col: 23},
-		{Name: "up session.calls", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 160, Col: 24},
-		{Name: "up session.acts", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 161, Col: 23},
-		{Name: "up session.sets", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 163, Col: 11},
-		{Name: "up session.starts", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 167, Col: 11},
-		{Name: "up session.ends", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 171, Col: 11},
+		{Name: "up up", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 39},
+		{Name: "up lost", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 43},
+		{Name: "up NAME", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 49},
+		{Name: "up GAME_INFO", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 55},
+		{Name: "up NEWG", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 66},
+		{Name: "up JOIN", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 72},
+		{Name: "up DISCONNECT", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 78},
+		{Name: "up CHAT", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 90},
+		{Name: "up ENDG", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 96},
+		{Name: "up START", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 102},
+		{Name: "up UPDATE", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 109},
+		{Name: "up PING", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 117},
+		{Name: "up SYNC_CHECK", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 123},
+		{Name: "up GAME_PARAM_UPDATE", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 148, Col: 135},
+		{Name: "up session.wantsList", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 150, Col: 11},
+		{Name: "up session.wantsNew/1", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 153, Col: 13},
+		{Name: "up session.wantsNew/2", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 157, Col: 13},
+		{Name: "up session.wantsGame/1", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 159, Col: 13},
+		{Name: "up session.wantsGame/2", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 161, Col: 13},
+		{Name: "up session.wantsTime", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 162, Col: 28},
+		{Name: "up time", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 163, Col: 15},
+		{Name: "up drop", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 164, Col: 15},
+		{Name: "up session.shows", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 165, Col: 24},
+		{Name: "up session.leaves", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 166, Col: 25},
+		{Name: "up session.says", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 167, Col: 23},
+		{Name: "up session.calls", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 168, Col: 24},
+		{Name: "up session.acts", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 169, Col: 23},
+		{Name: "up session.sets", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 171, Col: 11},
+		{Name: "up session.starts", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 175, Col: 11},
+		{Name: "up session.ends", From: 0, To: 0, File: "specs/lobby/spec.yaml", Line: 179, Col: 11},
 	},
 	TickNanos:  0,
 	MaxFrame:   maxFrame,
-	MaxEffects: 124,
+	MaxEffects: 186,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -283,10 +309,10 @@ var serverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var serverLegal = [...]string{
-	ServerStateUp: "up, lost, NAME, GAME_INFO, NEWG, JOIN, DISCONNECT, CHAT, ENDG, START, UPDATE, PING, SYNC_CHECK, GAME_PARAM_UPDATE, time",
+	ServerStateUp: "up, lost, NAME, GAME_INFO, NEWG, JOIN, DISCONNECT, CHAT, ENDG, START, UPDATE, PING, SYNC_CHECK, GAME_PARAM_UPDATE, time, drop",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var serverHandles = [][]uint16{
-	ServerStateUp: {ServerEventUp: 1, ServerEventLost: 2, ServerReceiveName: 3, ServerReceiveGameInfo: 4, ServerReceiveNewg: 5, ServerReceiveJoin: 6, ServerReceiveDisconnect: 7, ServerReceiveChat: 8, ServerReceiveEndg: 9, ServerReceiveStart: 10, ServerReceiveUpdate: 11, ServerReceivePing: 12, ServerReceiveSyncCheck: 13, ServerReceiveGameParamUpdate: 14, ServerCommandTime: 21},
+	ServerStateUp: {ServerEventUp: 1, ServerEventLost: 2, ServerReceiveName: 3, ServerReceiveGameInfo: 4, ServerReceiveNewg: 5, ServerReceiveJoin: 6, ServerReceiveDisconnect: 7, ServerReceiveChat: 8, ServerReceiveEndg: 9, ServerReceiveStart: 10, ServerReceiveUpdate: 11, ServerReceivePing: 12, ServerReceiveSyncCheck: 13, ServerReceiveGameParamUpdate: 14, ServerCommandTime: 21, ServerCommandDrop: 22},
 }

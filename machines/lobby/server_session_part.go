@@ -31,14 +31,19 @@ type ServerSessionPart struct {
 	Asked  bool // a PING is not answered yet
 }
 
+// enterChat runs the entry actions of the state chat.
+func (m *ServerSessionPart) enterChat() {
+	m.At = 0
+	m.Boss = false
+	m.Asked = false
+}
+
 // linkUp gives the part the event up.
 func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
 	if m.State == ServerSessionStateAway {
-		// specs/lobby/spec.yaml:84
+		// specs/lobby/spec.yaml:86
 		m.State = ServerSessionStateChat
-		// specs/lobby/spec.yaml:87 entry
-		m.At = 0
-		m.Boss = false
+		m.enterChat()
 	}
 }
 
@@ -67,15 +72,15 @@ func (m *ServerSessionPart) onLostInOpen(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:123
+		// specs/lobby/spec.yaml:132
 		m.onLost()
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:120 the document does not say; a game without an administrator could never end
+		// specs/lobby/spec.yaml:122 the document does not say; a game without an administrator could never end
 		if m.Boss {
 			m.onLostInOpen(fx, c)
 			return
 		}
-		// specs/lobby/spec.yaml:121
+		// specs/lobby/spec.yaml:123
 		m.onLost()
 	}
 }
@@ -85,7 +90,7 @@ func (m *ServerSessionPart) commandEnter(fx *ServerEffects, c fsm.Peer, game Gam
 	if m.State != ServerSessionStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:94
+	// specs/lobby/spec.yaml:96
 	m.At = game
 	m.Boss = admin
 	fx.sendTo(MessageJoined, c).Joined = JoinedMessage{Game: game, Admin: admin, Params: params}
@@ -98,7 +103,7 @@ func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer) bool {
 	if m.State != ServerSessionStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:95
+	// specs/lobby/spec.yaml:97
 	fx.sendTo(MessageRefused, c)
 	return true
 }
@@ -108,27 +113,20 @@ func (m *ServerSessionPart) commandBegin(fx *ServerEffects, c fsm.Peer) bool {
 	if m.State != ServerSessionStateOpen {
 		return false
 	}
-	// specs/lobby/spec.yaml:105
+	// specs/lobby/spec.yaml:107
 	fx.sendTo(MessageStarted, c)
 	m.State = ServerSessionStateRunning
 	return true
-}
-
-// onEnd handles end in the states open and running.
-func (m *ServerSessionPart) onEnd(fx *ServerEffects, c fsm.Peer) {
-	fx.sendTo(MessageEnded, c)
-	m.State = ServerSessionStateChat
-	// specs/lobby/spec.yaml:87 entry
-	m.At = 0
-	m.Boss = false
 }
 
 // commandEnd gives the part the command end. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandEnd(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:118
-		m.onEnd(fx, c)
+		// specs/lobby/spec.yaml:120
+		fx.sendTo(MessageEnded, c)
+		m.State = ServerSessionStateChat
+		m.enterChat()
 		return true
 	}
 	return false
@@ -139,7 +137,7 @@ func (m *ServerSessionPart) receiveName(fx *ServerEffects, c fsm.Peer, name Name
 	if m.State != ServerSessionStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:88
+	// specs/lobby/spec.yaml:90
 	m.Called = name
 	return true
 }
@@ -149,7 +147,7 @@ func (m *ServerSessionPart) receiveGameInfo(fx *ServerEffects, c fsm.Peer) bool 
 	if m.State != ServerSessionStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:89
+	// specs/lobby/spec.yaml:91
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsList, sessionWantsList: serverWaitingSessionWantsListFields{c: c}})
 	return true
 }
@@ -159,7 +157,7 @@ func (m *ServerSessionPart) receiveNewg(fx *ServerEffects, c fsm.Peer) bool {
 	if m.State != ServerSessionStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:90
+	// specs/lobby/spec.yaml:92
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsNew, sessionWantsNew: serverWaitingSessionWantsNewFields{c: c}})
 	return true
 }
@@ -169,7 +167,7 @@ func (m *ServerSessionPart) receiveJoin(fx *ServerEffects, c fsm.Peer, game Game
 	if m.State != ServerSessionStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:91
+	// specs/lobby/spec.yaml:93
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsGame, sessionWantsGame: serverWaitingSessionWantsGameFields{c: c, game: game}})
 	return true
 }
@@ -179,8 +177,9 @@ func (m *ServerSessionPart) receiveDisconnect(fx *ServerEffects, c fsm.Peer) boo
 	if m.State != ServerSessionStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:93
+	// specs/lobby/spec.yaml:95
 	fx.closeTo(c)
+	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c}})
 	m.State = ServerSessionStateAway
 	m.enterAway()
 	return true
@@ -190,50 +189,36 @@ func (m *ServerSessionPart) receiveDisconnect(fx *ServerEffects, c fsm.Peer) boo
 func (m *ServerSessionPart) receiveChat(fx *ServerEffects, c fsm.Peer, text Line) bool {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:92
+		// specs/lobby/spec.yaml:94
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionSays, sessionSays: serverWaitingSessionSaysFields{c: c, text: text}})
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:112
+		// specs/lobby/spec.yaml:114
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionCalls, sessionCalls: serverWaitingSessionCallsFields{c: c, game: m.At, text: text}})
 		return true
 	}
 	return false
 }
 
-// onEndg handles ENDG in the states open and running.
-func (m *ServerSessionPart) onEndg(fx *ServerEffects, c fsm.Peer) {
-	fx.sendTo(MessageEnded, c)
-	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionEnds, sessionEnds: serverWaitingSessionEndsFields{c: c, game: m.At}})
-	m.State = ServerSessionStateChat
-	// specs/lobby/spec.yaml:87 entry
-	m.At = 0
-	m.Boss = false
-}
-
-// onEndgInOpen handles ENDG in the states open and running.
-func (m *ServerSessionPart) onEndgInOpen(fx *ServerEffects, c fsm.Peer) {
-	fx.sendTo(MessageEnded, c)
-	m.State = ServerSessionStateChat
-	// specs/lobby/spec.yaml:87 entry
-	m.At = 0
-	m.Boss = false
-}
-
 // receiveEndg gives the part the message ENDG. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:96
+		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:116
+		// specs/lobby/spec.yaml:118
 		if m.Boss {
-			m.onEndg(fx, c)
+			fx.sendTo(MessageEnded, c)
+			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionEnds, sessionEnds: serverWaitingSessionEndsFields{c: c, game: m.At}})
+			m.State = ServerSessionStateChat
+			m.enterChat()
 			return true
 		}
-		// specs/lobby/spec.yaml:117
-		m.onEndgInOpen(fx, c)
+		// specs/lobby/spec.yaml:119
+		fx.sendTo(MessageEnded, c)
+		m.State = ServerSessionStateChat
+		m.enterChat()
 		return true
 	}
 	return false
@@ -243,18 +228,18 @@ func (m *ServerSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) receiveStart(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:96
+		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:100
+		// specs/lobby/spec.yaml:102
 		if m.Boss {
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionStarts, sessionStarts: serverWaitingSessionStartsFields{c: c, game: m.At}})
 			return true
 		}
-		// specs/lobby/spec.yaml:101 only the administrator may
+		// specs/lobby/spec.yaml:103 only the administrator may
 		return true
 	case ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:108
+		// specs/lobby/spec.yaml:110
 		return true
 	}
 	return false
@@ -264,17 +249,17 @@ func (m *ServerSessionPart) receiveStart(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) receiveUpdate(fx *ServerEffects, c fsm.Peer, data Data) bool {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:96
+		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:113
+		// specs/lobby/spec.yaml:115
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionActs, sessionActs: serverWaitingSessionActsFields{c: c, game: m.At, data: data}})
 		return true
 	}
 	return false
 }
 
-// onPing handles PING in the states chat, open and running.
+// onPing handles PING in the states open and running.
 func (m *ServerSessionPart) onPing(fx *ServerEffects, c fsm.Peer) {
 	m.Asked = true
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionWantsTime, sessionWantsTime: serverWaitingSessionWantsTimeFields{c: c}})
@@ -283,13 +268,16 @@ func (m *ServerSessionPart) onPing(fx *ServerEffects, c fsm.Peer) {
 // receivePing gives the part the message PING. It returns false if the part refuses that.
 func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
-	case ServerSessionStateChat, ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:127
+	case ServerSessionStateChat:
+		// specs/lobby/spec.yaml:98
+		return true
+	case ServerSessionStateOpen, ServerSessionStateRunning:
+		// specs/lobby/spec.yaml:128
 		if !m.Asked {
 			m.onPing(fx, c)
 			return true
 		}
-		// specs/lobby/spec.yaml:128
+		// specs/lobby/spec.yaml:129
 		// refused: a PING while the one before is not answered
 		return false
 	}
@@ -300,10 +288,10 @@ func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, now Time) bool {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:96
+		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:114
+		// specs/lobby/spec.yaml:116
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionShows, sessionShows: serverWaitingSessionShowsFields{c: c, now: now}})
 		return true
 	}
@@ -315,24 +303,24 @@ func (m *ServerSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, now 
 func (m *ServerSessionPart) receiveGameParamUpdate(fx *ServerEffects, c fsm.Peer, params Params) bool {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:96
+		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:103
+		// specs/lobby/spec.yaml:105
 		if m.Boss {
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionSets, sessionSets: serverWaitingSessionSetsFields{c: c, game: m.At, params: params}})
 			return true
 		}
-		// specs/lobby/spec.yaml:104 only the administrator may
+		// specs/lobby/spec.yaml:106 only the administrator may
 		return true
 	case ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:108
+		// specs/lobby/spec.yaml:110
 		return true
 	}
 	return false
 }
 
-// onTell handles tell in the states chat, open and running.
+// onTell handles tell in the states open and running.
 func (m *ServerSessionPart) onTell(fx *ServerEffects, c fsm.Peer, now Time) {
 	m.Asked = false
 	fx.sendTo(MessageTime, c).Time = TimeMessage{Now: now}
@@ -341,13 +329,43 @@ func (m *ServerSessionPart) onTell(fx *ServerEffects, c fsm.Peer, now Time) {
 // commandTell gives the part the command tell. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandTell(fx *ServerEffects, c fsm.Peer, now Time) bool {
 	switch m.State {
-	case ServerSessionStateChat, ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:129
+	case ServerSessionStateOpen, ServerSessionStateRunning:
+		// specs/lobby/spec.yaml:130
 		if m.Asked {
 			m.onTell(fx, c, now)
 			return true
 		}
 		return false
+	}
+	return false
+}
+
+// commandDrop gives the part the command drop. It returns false if the part refuses that.
+func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
+	switch m.State {
+	case ServerSessionStateChat:
+		// specs/lobby/spec.yaml:132
+		fx.closeTo(c)
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c}})
+		m.State = ServerSessionStateAway
+		m.enterAway()
+		return true
+	case ServerSessionStateOpen, ServerSessionStateRunning:
+		// specs/lobby/spec.yaml:125
+		if m.Boss {
+			fx.closeTo(c)
+			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionEnds, sessionEnds: serverWaitingSessionEndsFields{c: c, game: m.At}})
+			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c}})
+			m.State = ServerSessionStateAway
+			m.enterAway()
+			return true
+		}
+		// specs/lobby/spec.yaml:126
+		fx.closeTo(c)
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c}})
+		m.State = ServerSessionStateAway
+		m.enterAway()
+		return true
 	}
 	return false
 }

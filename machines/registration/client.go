@@ -74,7 +74,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLook:
-		// specs/registration/spec.yaml:245
+		// specs/registration/spec.yaml:248
 		old := *m
 		fx.fired = append(fx.fired, 0)
 		if !m.Way.commandConfigure(fx, ev.Look.Script) || !m.Way.commandSeek(fx) {
@@ -86,25 +86,25 @@ func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return took(0)
 	case ClientReceiveDone:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(1)
 	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(2)
 	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(3)
 	case ClientReceiveLast:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(4)
 	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(5)
 	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(6)
 	case ClientReceiveOther:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(7)
 	}
 	return m.unmentioned(ev, fx)
@@ -114,7 +114,7 @@ func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandDialed:
-		// specs/registration/spec.yaml:249
+		// specs/registration/spec.yaml:252
 		old := *m
 		fx.fired = append(fx.fired, 9)
 		m.List = EntryList{}
@@ -127,7 +127,7 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return took(9)
 	case ClientCommandUndialed:
-		// specs/registration/spec.yaml:250
+		// specs/registration/spec.yaml:253
 		old := *m
 		fx.fired = append(fx.fired, 10)
 		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
@@ -135,12 +135,12 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return took(10)
 	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:253
+		// specs/registration/spec.yaml:256
 		fx.fired = append(fx.fired, 13)
 		m.Inside = fx.from == m.Way.Peer && m.Way.State == ClientWayStateAsking
 		return took(13)
 	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:255
+		// specs/registration/spec.yaml:258
 		if m.Inside && fx.from == m.Way.Peer && m.List.Len < Places {
 			fx.fired = append(fx.fired, 14)
 			if !m.List.add(Entry{Version: ev.Message.Entry.Version, Ip: ev.Message.Entry.Ip, Port: ev.Message.Entry.Port, Name: ev.Message.Entry.Name, Region: ev.Message.Entry.Region}) {
@@ -148,16 +148,16 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(14)
 		}
-		// specs/registration/spec.yaml:256 stands elsewhere
+		// specs/registration/spec.yaml:259 stands elsewhere
 		fx.fired = append(fx.fired, 15)
 		return took(15)
 	case ClientReceiveLast:
-		// specs/registration/spec.yaml:257
+		// specs/registration/spec.yaml:260
 		fx.fired = append(fx.fired, 16)
 		m.Marked = m.Inside && fx.from == m.Way.Peer
 		return took(16)
 	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:259
+		// specs/registration/spec.yaml:262
 		if fx.from == m.Way.Peer && m.Way.State == ClientWayStateReading {
 			fx.fired = append(fx.fired, 17)
 			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
@@ -165,16 +165,16 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(17)
 		}
-		// specs/registration/spec.yaml:260 nobody has asked
+		// specs/registration/spec.yaml:263 nobody has asked
 		fx.fired = append(fx.fired, 18)
 		return took(18)
 	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:262 nothing is asked there
+		// specs/registration/spec.yaml:265 nothing is asked there
 		if fx.from != m.Way.Peer || m.Way.State != ClientWayStateReading && m.Way.State != ClientWayStateAsking {
 			fx.fired = append(fx.fired, 19)
 			return took(19)
 		}
-		// specs/registration/spec.yaml:263
+		// specs/registration/spec.yaml:266
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 20)
@@ -183,7 +183,7 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(20)
 		}
-		// specs/registration/spec.yaml:264
+		// specs/registration/spec.yaml:267
 		old := *m
 		fx.fired = append(fx.fired, 21)
 		if !m.receiveBottomInLooking(fx) {
@@ -191,12 +191,12 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return took(21)
 	case ClientEventLost:
-		// specs/registration/spec.yaml:262 nothing is asked there
+		// specs/registration/spec.yaml:265 nothing is asked there
 		if fx.from != m.Way.Peer || m.Way.State != ClientWayStateReading && m.Way.State != ClientWayStateAsking {
 			fx.fired = append(fx.fired, 22)
 			return took(22)
 		}
-		// specs/registration/spec.yaml:263
+		// specs/registration/spec.yaml:266
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 23)
@@ -205,7 +205,7 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(23)
 		}
-		// specs/registration/spec.yaml:264
+		// specs/registration/spec.yaml:267
 		old := *m
 		fx.fired = append(fx.fired, 24)
 		if !m.receiveBottomInLooking(fx) {
@@ -215,7 +215,7 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientTimerWait:
 		old := *m
 		m.Wait = false
-		// specs/registration/spec.yaml:265
+		// specs/registration/spec.yaml:268
 		fx.fired = append(fx.fired, 25)
 		fx.closeTo(m.Way.Peer)
 		if !m.Way.commandFail(fx) || !m.settle(fx) {
@@ -223,10 +223,10 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return took(25)
 	case ClientReceiveDone:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(26)
 	case ClientReceiveOther:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(27)
 	}
 	return m.unmentioned(ev, fx)
@@ -236,7 +236,7 @@ func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepKnowing(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLook:
-		// specs/registration/spec.yaml:268
+		// specs/registration/spec.yaml:271
 		old := *m
 		fx.fired = append(fx.fired, 28)
 		if !m.commandLook(fx) {
@@ -244,25 +244,25 @@ func (m *Client) stepKnowing(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return took(28)
 	case ClientReceiveDone:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(29)
 	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(30)
 	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(31)
 	case ClientReceiveLast:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(32)
 	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(33)
 	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(34)
 	case ClientReceiveOther:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(35)
 	}
 	return m.unmentioned(ev, fx)
@@ -272,7 +272,7 @@ func (m *Client) stepKnowing(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepHelpless(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLook:
-		// specs/registration/spec.yaml:271
+		// specs/registration/spec.yaml:274
 		old := *m
 		fx.fired = append(fx.fired, 36)
 		if !m.commandLook(fx) {
@@ -280,25 +280,25 @@ func (m *Client) stepHelpless(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return took(36)
 	case ClientReceiveDone:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(37)
 	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(38)
 	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(39)
 	case ClientReceiveLast:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(40)
 	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(41)
 	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(42)
 	case ClientReceiveOther:
-		// specs/registration/spec.yaml:273
+		// specs/registration/spec.yaml:276
 		return ignored(43)
 	}
 	return m.unmentioned(ev, fx)
@@ -326,17 +326,17 @@ func (m *Client) settle(fx *ClientEffects) bool {
 		if m.State == ClientStateLooking {
 			switch next.kind {
 			case clientWaitingWayDial:
-				// specs/registration/spec.yaml:248
+				// specs/registration/spec.yaml:251
 				fx.fired = append(fx.fired, 8)
 				fx.report(ClientReportDial).Dial = ClientDialReport{To: next.wayDial.to}
 				continue
 			case clientWaitingWayReached:
-				// specs/registration/spec.yaml:251
+				// specs/registration/spec.yaml:254
 				fx.fired = append(fx.fired, 11)
 				fx.sendTo(MessageList, next.wayReached.to).List = ListMessage{Script: m.Way.At}
 				continue
 			case clientWaitingWayHopeless:
-				// specs/registration/spec.yaml:252
+				// specs/registration/spec.yaml:255
 				fx.fired = append(fx.fired, 12)
 				if m.Wait {
 					m.Wait = false

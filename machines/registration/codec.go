@@ -156,7 +156,7 @@ func matchReg(line []byte, v *RegMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, '&')
-	if len(word) > 15 || wire.BadByte(word, " &;", false) >= 0 {
+	if len(word) > 15 || wire.BadByte(word, " &;", false) >= 0 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Version.Len = uint8(copy(v.Version.Data[:], word))
@@ -164,7 +164,7 @@ func matchReg(line []byte, v *RegMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, '&')
-	if len(word) > 31 || wire.BadByte(word, " &;", false) >= 0 {
+	if len(word) > 31 || wire.BadByte(word, "&;", false) >= 0 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Name.Len = uint8(copy(v.Name.Data[:], word))
@@ -180,7 +180,7 @@ func matchReg(line []byte, v *RegMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, '\n')
-	if len(word) > 31 || wire.BadByte(word, " &;", false) >= 0 {
+	if len(word) > 31 || wire.BadByte(word, "&;", false) >= 0 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Region.Len = uint8(copy(v.Region.Data[:], word))
@@ -199,19 +199,28 @@ func writeReg(dst []byte, start int, v *RegMessage) ([]byte, error) {
 	if i := wire.BadByte(text, " &;", false); i >= 0 {
 		return dst, wire.Error{Message: "REG", Field: "version", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
 	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "REG", Field: "version", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
+	}
 	dst = append(dst, text...)
 	dst = append(dst, "&action=reg&name="...)
 	text = v.Name.Data[:min(int(v.Name.Len), 31)]
-	if i := wire.BadByte(text, " &;", false); i >= 0 {
+	if i := wire.BadByte(text, "&;", false); i >= 0 {
 		return dst, wire.Error{Message: "REG", Field: "name", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "REG", Field: "name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	dst = append(dst, "&port="...)
 	dst = strconv.AppendUint(dst, uint64(v.Port), 10)
 	dst = append(dst, "&cont="...)
 	text = v.Region.Data[:min(int(v.Region.Len), 31)]
-	if i := wire.BadByte(text, " &;", false); i >= 0 {
+	if i := wire.BadByte(text, "&;", false); i >= 0 {
 		return dst, wire.Error{Message: "REG", Field: "region", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "REG", Field: "region", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	return dst, nil
@@ -284,7 +293,7 @@ func matchEntry(line []byte, v *EntryMessage) bool {
 	var n uint64
 	var ok bool
 	word, line = wire.Word(line, ';')
-	if len(word) > 15 || wire.BadByte(word, " &;", false) >= 0 {
+	if len(word) > 15 || wire.BadByte(word, " &;", false) >= 0 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Version.Len = uint8(copy(v.Version.Data[:], word))
@@ -332,7 +341,7 @@ func matchEntry(line []byte, v *EntryMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, ';')
-	if len(word) > 31 || wire.BadByte(word, " &;", false) >= 0 {
+	if len(word) > 31 || wire.BadByte(word, "&;", false) >= 0 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Name.Len = uint8(copy(v.Name.Data[:], word))
@@ -340,7 +349,7 @@ func matchEntry(line []byte, v *EntryMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, '\n')
-	if len(word) > 31 || wire.BadByte(word, " &;", false) >= 0 {
+	if len(word) > 31 || wire.BadByte(word, "&;", false) >= 0 || wire.BadUTF8(word) >= 0 {
 		return false
 	}
 	v.Region.Len = uint8(copy(v.Region.Data[:], word))
@@ -351,6 +360,9 @@ func writeEntry(dst []byte, start int, v *EntryMessage) ([]byte, error) {
 	text := v.Version.Data[:min(int(v.Version.Len), 15)]
 	if i := wire.BadByte(text, " &;", false); i >= 0 {
 		return dst, wire.Error{Message: "ENTRY", Field: "version", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "ENTRY", Field: "version", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	dst = append(dst, ";"...)
@@ -365,14 +377,20 @@ func writeEntry(dst []byte, start int, v *EntryMessage) ([]byte, error) {
 	dst = strconv.AppendUint(dst, uint64(v.Port), 10)
 	dst = append(dst, ";"...)
 	text = v.Name.Data[:min(int(v.Name.Len), 31)]
-	if i := wire.BadByte(text, " &;", false); i >= 0 {
+	if i := wire.BadByte(text, "&;", false); i >= 0 {
 		return dst, wire.Error{Message: "ENTRY", Field: "name", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "ENTRY", Field: "name", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	dst = append(dst, ";"...)
 	text = v.Region.Data[:min(int(v.Region.Len), 31)]
-	if i := wire.BadByte(text, " &;", false); i >= 0 {
+	if i := wire.BadByte(text, "&;", false); i >= 0 {
 		return dst, wire.Error{Message: "ENTRY", Field: "region", Offset: len(dst) - start + i, Problem: wire.Text, Value: int64(text[i])}
+	}
+	if i := wire.BadUTF8(text); i >= 0 {
+		return dst, wire.Error{Message: "ENTRY", Field: "region", Offset: len(dst) - start + i, Problem: wire.Charset, Value: int64(text[i])}
 	}
 	dst = append(dst, text...)
 	return dst, nil

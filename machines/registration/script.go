@@ -23,7 +23,7 @@ func (v ScriptState) String() string { return fsm.Name(scriptStateNames[:], int(
 // values have equal futures.
 type Script struct {
 	State ScriptState
-	List  [64]Optional[Entry] // of the servers
+	List  [64]Optional[Entry] // kept over a crash: write it down before its step sends; of the servers
 	From  [62]Ip              // the addresses of those who ask
 	Alive [64]bool            // timers by i; true: armed; in which an entry is to be renewed
 }
@@ -50,21 +50,32 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 	case ScriptStateUp:
 		switch ev.Kind {
 		case ScriptEventStart:
-			// specs/registration/spec.yaml:67
+			// specs/registration/spec.yaml:68
 			var all [62]Ip
 			for p := range fsm.Peer(62) {
 				all[p] = Ip{A: 0, B: 0, C: 0, D: Byte(int64(p) / Share)}
 			}
 			m.From = all
+			var list PlaceList
+			for key := range Place(64) {
+				if m.List[key].Present {
+					list.Items[list.Len] = key
+					list.Len++
+				}
+			}
+			for _, i := range list.Items[:list.Len] {
+				m.Alive[i] = true
+				fx.start(scriptAlarmAlive, uint32(i))
+			}
 			return took(0)
 		case ScriptCommandComes:
-			// specs/registration/spec.yaml:68
+			// specs/registration/spec.yaml:71
 			m.From[ev.Comes.Who] = ev.Comes.Ip
 			return took(1)
 		case ScriptReceiveReg:
 			return m.stepUpReg(ev, fx)
 		case ScriptReceiveUnreg:
-			// specs/registration/spec.yaml:80
+			// specs/registration/spec.yaml:83
 			old := *m
 			var list PlaceList
 			for key := range Place(64) {
@@ -89,7 +100,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			fx.sendTo(MessageBottom, fx.from)
 			return took(5)
 		case ScriptReceiveList:
-			// specs/registration/spec.yaml:88
+			// specs/registration/spec.yaml:91
 			old := *m
 			fx.sendTo(MessageFirst, fx.from)
 			var list PlaceList
@@ -110,11 +121,11 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			return took(6)
 		case ScriptTimerAlive:
 			m.Alive[Place(ev.Key)] = false
-			// specs/registration/spec.yaml:93
+			// specs/registration/spec.yaml:96
 			m.List[Place(ev.Key)] = Optional[Entry]{}
 			return took(7)
 		case ScriptCommandFail:
-			// specs/registration/spec.yaml:94
+			// specs/registration/spec.yaml:97
 			for i := range m.Alive {
 				if m.Alive[i] {
 					m.Alive[i] = false
@@ -127,17 +138,17 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 	case ScriptStateBroken:
 		switch ev.Kind {
 		case ScriptReceiveReg:
-			// specs/registration/spec.yaml:97
+			// specs/registration/spec.yaml:100
 			fx.sendTo(MessageOther, fx.from).Other = OtherMessage{Text: lineOf("not found")}
 			fx.sendTo(MessageBottom, fx.from)
 			return took(9)
 		case ScriptReceiveUnreg:
-			// specs/registration/spec.yaml:97
+			// specs/registration/spec.yaml:100
 			fx.sendTo(MessageOther, fx.from).Other = OtherMessage{Text: lineOf("not found")}
 			fx.sendTo(MessageBottom, fx.from)
 			return took(10)
 		case ScriptReceiveList:
-			// specs/registration/spec.yaml:97
+			// specs/registration/spec.yaml:100
 			fx.sendTo(MessageOther, fx.from).Other = OtherMessage{Text: lineOf("not found")}
 			fx.sendTo(MessageBottom, fx.from)
 			return took(11)
@@ -154,7 +165,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 
 // stepUpReg handles REG in the state up.
 func (m *Script) stepUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
-	// specs/registration/spec.yaml:70
+	// specs/registration/spec.yaml:73
 	if m.somePlace(ev, fx) {
 		value := m.firstPlace(ev, fx)
 		if !value.Present {
@@ -169,7 +180,7 @@ func (m *Script) stepUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 		fx.sendTo(MessageBottom, fx.from)
 		return took(2)
 	}
-	// specs/registration/spec.yaml:74
+	// specs/registration/spec.yaml:77
 	if m.countPlace() < Places {
 		value := m.firstPlaceByList()
 		if !value.Present {
@@ -184,7 +195,7 @@ func (m *Script) stepUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 		fx.sendTo(MessageBottom, fx.from)
 		return took(3)
 	}
-	// specs/registration/spec.yaml:78 there is no place
+	// specs/registration/spec.yaml:81 there is no place
 	fx.sendTo(MessageBottom, fx.from)
 	return took(4)
 }

@@ -97,7 +97,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandBegin:
-		// specs/registration/spec.yaml:180
+		// specs/registration/spec.yaml:183
 		old := *m
 		fx.fired = append(fx.fired, 0)
 		if !m.Way.commandConfigure(fx, ev.Begin.Script) || !m.Way.commandSeek(fx) {
@@ -109,25 +109,25 @@ func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(0)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(1)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(2)
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(3)
 	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(4)
 	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(5)
 	case ServerReceiveLast:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(6)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(7)
 	}
 	return m.unmentioned(ev, fx)
@@ -137,12 +137,12 @@ func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:186 nothing is asked there
+		// specs/registration/spec.yaml:189 nothing is asked there
 		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
 			fx.fired = append(fx.fired, 10)
 			return took(10)
 		}
-		// specs/registration/spec.yaml:187
+		// specs/registration/spec.yaml:190
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 11)
@@ -151,7 +151,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			}
 			return took(11)
 		}
-		// specs/registration/spec.yaml:188
+		// specs/registration/spec.yaml:191
 		old := *m
 		fx.fired = append(fx.fired, 12)
 		if !m.receiveBottomInRegistering(fx) {
@@ -159,12 +159,12 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 		}
 		return took(12)
 	case ServerEventLost:
-		// specs/registration/spec.yaml:186 nothing is asked there
+		// specs/registration/spec.yaml:189 nothing is asked there
 		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
 			fx.fired = append(fx.fired, 13)
 			return took(13)
 		}
-		// specs/registration/spec.yaml:187
+		// specs/registration/spec.yaml:190
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 14)
@@ -173,7 +173,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			}
 			return took(14)
 		}
-		// specs/registration/spec.yaml:188
+		// specs/registration/spec.yaml:191
 		old := *m
 		fx.fired = append(fx.fired, 15)
 		if !m.receiveBottomInRegistering(fx) {
@@ -181,7 +181,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 		}
 		return took(15)
 	case ServerCommandDialed:
-		// specs/registration/spec.yaml:212
+		// specs/registration/spec.yaml:215
 		old := *m
 		fx.fired = append(fx.fired, 17)
 		if !m.commandDialed(ev, fx) {
@@ -189,7 +189,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 		}
 		return took(17)
 	case ServerCommandUndialed:
-		// specs/registration/spec.yaml:213
+		// specs/registration/spec.yaml:216
 		old := *m
 		fx.fired = append(fx.fired, 18)
 		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
@@ -199,24 +199,24 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 	case ServerTimerWait:
 		old := *m
 		m.Wait = false
-		// specs/registration/spec.yaml:214
+		// specs/registration/spec.yaml:217
 		fx.fired = append(fx.fired, 19)
 		if !m.expireWait(fx) {
 			return m.undo(&old, fx, 19)
 		}
 		return took(19)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:216
+		// specs/registration/spec.yaml:219
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking {
 			fx.fired = append(fx.fired, 20)
 			m.Marked = true
 			return took(20)
 		}
-		// specs/registration/spec.yaml:217 nobody has asked
+		// specs/registration/spec.yaml:220 nobody has asked
 		fx.fired = append(fx.fired, 21)
 		return took(21)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:219
+		// specs/registration/spec.yaml:222
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateReading {
 			fx.fired = append(fx.fired, 22)
 			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
@@ -224,20 +224,20 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			}
 			return took(22)
 		}
-		// specs/registration/spec.yaml:220 nobody has asked
+		// specs/registration/spec.yaml:223 nobody has asked
 		fx.fired = append(fx.fired, 23)
 		return took(23)
 	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(24)
 	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(25)
 	case ServerReceiveLast:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(26)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(27)
 	}
 	return m.unmentioned(ev, fx)
@@ -249,14 +249,14 @@ func (m *Server) stepListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerRenew:
 		old := *m
 		m.Renew = false
-		// specs/registration/spec.yaml:192
+		// specs/registration/spec.yaml:195
 		fx.fired = append(fx.fired, 28)
 		if !m.expireRenew(fx) {
 			return m.undo(&old, fx, 28)
 		}
 		return took(28)
 	case ServerCommandEnd:
-		// specs/registration/spec.yaml:193
+		// specs/registration/spec.yaml:196
 		old := *m
 		fx.fired = append(fx.fired, 29)
 		if m.Renew {
@@ -272,25 +272,25 @@ func (m *Server) stepListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(29)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(30)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(31)
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(32)
 	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(33)
 	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(34)
 	case ServerReceiveLast:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(35)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(36)
 	}
 	return m.unmentioned(ev, fx)
@@ -302,14 +302,14 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerRenew:
 		old := *m
 		m.Renew = false
-		// specs/registration/spec.yaml:197
+		// specs/registration/spec.yaml:200
 		fx.fired = append(fx.fired, 37)
 		if !m.expireRenew(fx) {
 			return m.undo(&old, fx, 37)
 		}
 		return took(37)
 	case ServerCommandEnd:
-		// specs/registration/spec.yaml:198
+		// specs/registration/spec.yaml:201
 		fx.fired = append(fx.fired, 38)
 		if m.Renew {
 			m.Renew = false
@@ -318,25 +318,25 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateOver
 		return took(38)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(39)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(40)
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(41)
 	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(42)
 	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(43)
 	case ServerReceiveLast:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(44)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(45)
 	}
 	return m.unmentioned(ev, fx)
@@ -346,12 +346,12 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:204 nothing is asked there
+		// specs/registration/spec.yaml:207 nothing is asked there
 		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
 			fx.fired = append(fx.fired, 48)
 			return took(48)
 		}
-		// specs/registration/spec.yaml:205
+		// specs/registration/spec.yaml:208
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 49)
@@ -360,7 +360,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(49)
 		}
-		// specs/registration/spec.yaml:206
+		// specs/registration/spec.yaml:209
 		old := *m
 		fx.fired = append(fx.fired, 50)
 		if !m.receiveBottomInRegistering(fx) {
@@ -368,12 +368,12 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(50)
 	case ServerEventLost:
-		// specs/registration/spec.yaml:204 nothing is asked there
+		// specs/registration/spec.yaml:207 nothing is asked there
 		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
 			fx.fired = append(fx.fired, 51)
 			return took(51)
 		}
-		// specs/registration/spec.yaml:205
+		// specs/registration/spec.yaml:208
 		if m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 52)
@@ -382,7 +382,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(52)
 		}
-		// specs/registration/spec.yaml:206
+		// specs/registration/spec.yaml:209
 		old := *m
 		fx.fired = append(fx.fired, 53)
 		if !m.receiveBottomInRegistering(fx) {
@@ -390,7 +390,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(53)
 	case ServerCommandDialed:
-		// specs/registration/spec.yaml:212
+		// specs/registration/spec.yaml:215
 		old := *m
 		fx.fired = append(fx.fired, 55)
 		if !m.commandDialed(ev, fx) {
@@ -398,7 +398,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(55)
 	case ServerCommandUndialed:
-		// specs/registration/spec.yaml:213
+		// specs/registration/spec.yaml:216
 		old := *m
 		fx.fired = append(fx.fired, 56)
 		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
@@ -408,24 +408,24 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerWait:
 		old := *m
 		m.Wait = false
-		// specs/registration/spec.yaml:214
+		// specs/registration/spec.yaml:217
 		fx.fired = append(fx.fired, 57)
 		if !m.expireWait(fx) {
 			return m.undo(&old, fx, 57)
 		}
 		return took(57)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:216
+		// specs/registration/spec.yaml:219
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking {
 			fx.fired = append(fx.fired, 58)
 			m.Marked = true
 			return took(58)
 		}
-		// specs/registration/spec.yaml:217 nobody has asked
+		// specs/registration/spec.yaml:220 nobody has asked
 		fx.fired = append(fx.fired, 59)
 		return took(59)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:219
+		// specs/registration/spec.yaml:222
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateReading {
 			fx.fired = append(fx.fired, 60)
 			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
@@ -433,20 +433,20 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(60)
 		}
-		// specs/registration/spec.yaml:220 nobody has asked
+		// specs/registration/spec.yaml:223 nobody has asked
 		fx.fired = append(fx.fired, 61)
 		return took(61)
 	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(62)
 	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(63)
 	case ServerReceiveLast:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(64)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(65)
 	}
 	return m.unmentioned(ev, fx)
@@ -456,25 +456,25 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(66)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(67)
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:225
 		return ignored(68)
 	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(69)
 	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(70)
 	case ServerReceiveLast:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(71)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:226
 		return ignored(72)
 	}
 	return m.unmentioned(ev, fx)
@@ -503,17 +503,17 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateRegistering:
 			switch next.kind {
 			case serverWaitingWayDial:
-				// specs/registration/spec.yaml:211
+				// specs/registration/spec.yaml:214
 				fx.fired = append(fx.fired, 16)
 				fx.report(ServerReportDial).Dial = ServerDialReport{To: next.wayDial.to}
 				continue
 			case serverWaitingWayReached:
-				// specs/registration/spec.yaml:183
+				// specs/registration/spec.yaml:186
 				fx.fired = append(fx.fired, 8)
 				fx.sendTo(MessageReg, next.wayReached.to).Reg = RegMessage{Script: m.Way.At, Version: m.Version, Name: m.Name, Port: m.Port, Region: m.Region}
 				continue
 			case serverWaitingWayHopeless:
-				// specs/registration/spec.yaml:184
+				// specs/registration/spec.yaml:187
 				fx.fired = append(fx.fired, 9)
 				if m.Wait {
 					m.Wait = false
@@ -521,7 +521,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				}
 				fx.report(ServerReportUnlisted)
 				m.State = ServerStateUnlisted
-				// specs/registration/spec.yaml:196 entry
+				// specs/registration/spec.yaml:199 entry
 				m.Renew = true
 				fx.start(serverAlarmRenew, 0)
 				continue
@@ -529,17 +529,17 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateLeaving:
 			switch next.kind {
 			case serverWaitingWayDial:
-				// specs/registration/spec.yaml:211
+				// specs/registration/spec.yaml:214
 				fx.fired = append(fx.fired, 54)
 				fx.report(ServerReportDial).Dial = ServerDialReport{To: next.wayDial.to}
 				continue
 			case serverWaitingWayReached:
-				// specs/registration/spec.yaml:201
+				// specs/registration/spec.yaml:204
 				fx.fired = append(fx.fired, 46)
 				fx.sendTo(MessageUnreg, next.wayReached.to).Unreg = UnregMessage{Script: m.Way.At, Port: m.Port}
 				continue
 			case serverWaitingWayHopeless:
-				// specs/registration/spec.yaml:202
+				// specs/registration/spec.yaml:205
 				fx.fired = append(fx.fired, 47)
 				if m.Wait {
 					m.Wait = false
@@ -565,7 +565,7 @@ func (m *Server) receiveBottom(fx *ServerEffects) bool {
 	}
 	fx.report(ServerReportListed)
 	m.State = ServerStateListed
-	// specs/registration/spec.yaml:191 entry
+	// specs/registration/spec.yaml:194 entry
 	m.Renew = true
 	fx.start(serverAlarmRenew, 0)
 	return true

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "5beec2c53f3fc0dc8afbdfcb601214eb7c8edc3bec652054f7c3330942d43989"
+const hash = "2fa850a06685458dc263f01f2ca881adb816dec592d2ab225474c6734ae7084c"
 
 // The constants of the specification that its machines use.
 const (

@@ -16,6 +16,7 @@ import (
 	"github.com/parley-go/parley/machines/reset"
 	"github.com/parley-go/parley/machines/slotserver"
 	"github.com/parley-go/parley/machines/snapshot"
+	"github.com/parley-go/parley/machines/ssr"
 	"github.com/parley-go/parley/machines/update"
 	"github.com/parley-go/parley/runtime/capi"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -40,11 +41,15 @@ func init() {
 	simple("slotserver.client", slotserver.NewClientRunner)
 	simple("snapshot.client", snapshot.NewClientRunner)
 	simple("snapshot.server", snapshot.NewServerRunner)
+	simple("ssr.player", ssr.NewPlayerRunner)
 	capi.Register("connection.server", func(p *capi.Params) (fsm.Commander, error) {
 		return connection.NewServerRunner(settings(p))
 	})
 	capi.Register("lobby.server", func(p *capi.Params) (fsm.Commander, error) {
 		return lobby.NewServerRunner(self(p))
+	})
+	capi.Register("ssr.server", func(p *capi.Params) (fsm.Commander, error) {
+		return ssr.NewServerRunner(self(p))
 	})
 	capi.Register("lockstep.client", func(p *capi.Params) (fsm.Commander, error) {
 		slot := p.Int("wish", -1, 7) // -1 watches

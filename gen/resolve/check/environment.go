@@ -28,9 +28,11 @@ func (r *checker) environment(c *model.Check, n *ast.Node) {
 		found := false
 		var known []string
 		takesPart := r.taking(c, role, name)
-		for _, m := range r.Protocol.Roles {
+		for _, ro := range r.ruled() {
+			m := ro.Machine
+			imported := r.Roles[m.Name] != ro
 			for _, ev := range m.Events {
-				if ev.Kind != model.EventCommand && ev.Kind != model.EventTimer {
+				if ev.Kind != model.EventTimer && (ev.Kind != model.EventCommand || imported) {
 					continue
 				}
 				known = append(known, ev.Name)
@@ -40,7 +42,7 @@ func (r *checker) environment(c *model.Check, n *ast.Node) {
 					if !takesPart(m) {
 						continue
 					}
-					c.Rules = append(c.Rules, r.rule(ev, r.Roles[m.Name], e))
+					c.Rules = append(c.Rules, r.rule(ev, ro, e))
 				}
 			}
 		}
@@ -49,6 +51,22 @@ func (r *checker) environment(c *model.Check, n *ast.Node) {
 		}
 	}
 	r.neverInTheEnd(c)
+}
+
+// ruled returns the roles of which something can be ruled: those of this file, and those that their parts import,
+// of which the timers.
+func (r *checker) ruled() (roles []*machine.Role) {
+	for _, m := range r.Protocol.Roles {
+		roles = append(roles, r.Roles[m.Name])
+	}
+	for _, ro := range roles {
+		ro.EachPart(func(part *machine.Role) {
+			if !slices.Contains(roles, part) {
+				roles = append(roles, part)
+			}
+		})
+	}
+	return roles
 }
 
 // taking returns the roles that a rule is for. Of those that have such an event, these are the

@@ -102,6 +102,16 @@ func (ro *Role) partMachine(p *model.Part, n *ast.Node) *Role {
 	return ro.importedRole(p, n, machine)
 }
 
+// EachPart visits the roles that a role's parts run, at any depth.
+func (ro *Role) EachPart(visit func(*Role)) {
+	for _, p := range ro.Machine.Parts {
+		if child := ro.children[p]; child != nil {
+			visit(child)
+			child.EachPart(visit)
+		}
+	}
+}
+
 // ownRole finds a role of the same file. It completes the role first, since the part sends what the
 // role sends.
 func (ro *Role) ownRole(p *model.Part, n, machine *ast.Node) *Role {

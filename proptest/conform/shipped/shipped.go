@@ -23,6 +23,7 @@ import (
 	"github.com/parley-go/parley/machines/skirmish"
 	"github.com/parley-go/parley/machines/slotserver"
 	"github.com/parley-go/parley/machines/snapshot"
+	"github.com/parley-go/parley/machines/ssr"
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/machines/stream"
 	"github.com/parley-go/parley/machines/update"
@@ -75,6 +76,10 @@ var Targets = []Target{
 		lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
 	{"specs/lobby/spec.yaml", "player", lobby.NewPlayerRunner, Adapt[lobby.Player, lobby.PlayerEvent],
 		lobby.DecodeMessage, lobby.AppendMessage, lobby.FrameSize},
+	{"specs/ssr/spec.yaml", "server", ssr.NewServerRunner, Adapt[ssr.Server, ssr.ServerEvent], ssr.DecodeMessage,
+		ssr.AppendMessage, ssr.FrameSize},
+	{"specs/ssr/spec.yaml", "player", ssr.NewPlayerRunner, Adapt[ssr.Player, ssr.PlayerEvent], ssr.DecodeMessage,
+		ssr.AppendMessage, ssr.FrameSize},
 	{"specs/clock/spec.yaml", "server", clock.NewServerRunner, Adapt[clock.Server, clock.ServerEvent],
 		clock.DecodeMessage, clock.AppendMessage, clock.FrameSize},
 	{"specs/clock/spec.yaml", "client", clock.NewClientRunner, Adapt[clock.Client, clock.ClientEvent],
