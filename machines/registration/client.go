@@ -59,253 +59,129 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	}
 	switch m.State {
 	case ClientStateOff:
-		return m.stepOff(ev, fx)
-	case ClientStateLooking:
-		return m.stepLooking(ev, fx)
-	case ClientStateKnowing:
-		return m.stepKnowing(ev, fx)
-	case ClientStateHelpless:
-		return m.stepHelpless(ev, fx)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepOff is Step in the state off.
-func (m *Client) stepOff(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	switch ev.Kind {
-	case ClientCommandLook:
-		// specs/registration/spec.yaml:248
-		old := *m
-		fx.fired = append(fx.fired, 0)
-		if !m.Way.commandConfigure(fx, ev.Look.Script) || !m.Way.commandSeek(fx) {
-			return m.undo(&old, fx, 0)
-		}
-		m.State = ClientStateLooking
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 0)
-		}
-		return took(0)
-	case ClientReceiveDone:
-		// specs/registration/spec.yaml:276
-		return ignored(1)
-	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:276
-		return ignored(2)
-	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:276
-		return ignored(3)
-	case ClientReceiveLast:
-		// specs/registration/spec.yaml:276
-		return ignored(4)
-	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:276
-		return ignored(5)
-	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:276
-		return ignored(6)
-	case ClientReceiveOther:
-		// specs/registration/spec.yaml:276
-		return ignored(7)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepLooking is Step in the state looking.
-func (m *Client) stepLooking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	switch ev.Kind {
-	case ClientCommandDialed:
-		// specs/registration/spec.yaml:252
-		old := *m
-		fx.fired = append(fx.fired, 9)
-		m.List = EntryList{}
-		m.Inside = false
-		m.Marked = false
-		m.Wait = true
-		fx.start(clientAlarmWait, 0)
-		if !m.Way.commandDialed(fx, ev.Dialed.To) || !m.settle(fx) {
-			return m.undo(&old, fx, 9)
-		}
-		return took(9)
-	case ClientCommandUndialed:
-		// specs/registration/spec.yaml:253
-		old := *m
-		fx.fired = append(fx.fired, 10)
-		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 10)
-		}
-		return took(10)
-	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:256
-		fx.fired = append(fx.fired, 13)
-		m.Inside = fx.from == m.Way.Peer && m.Way.State == ClientWayStateAsking
-		return took(13)
-	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:258
-		if m.Inside && fx.from == m.Way.Peer && m.List.Len < Places {
-			fx.fired = append(fx.fired, 14)
-			if !m.List.add(Entry{Version: ev.Message.Entry.Version, Ip: ev.Message.Entry.Ip, Port: ev.Message.Entry.Port, Name: ev.Message.Entry.Name, Region: ev.Message.Entry.Region}) {
-				return refused(14)
-			}
-			return took(14)
-		}
-		// specs/registration/spec.yaml:259 stands elsewhere
-		fx.fired = append(fx.fired, 15)
-		return took(15)
-	case ClientReceiveLast:
-		// specs/registration/spec.yaml:260
-		fx.fired = append(fx.fired, 16)
-		m.Marked = m.Inside && fx.from == m.Way.Peer
-		return took(16)
-	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:262
-		if fx.from == m.Way.Peer && m.Way.State == ClientWayStateReading {
-			fx.fired = append(fx.fired, 17)
-			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
-				return refused(17)
-			}
-			return took(17)
-		}
-		// specs/registration/spec.yaml:263 nobody has asked
-		fx.fired = append(fx.fired, 18)
-		return took(18)
-	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:265 nothing is asked there
-		if fx.from != m.Way.Peer || m.Way.State != ClientWayStateReading && m.Way.State != ClientWayStateAsking {
-			fx.fired = append(fx.fired, 19)
-			return took(19)
-		}
-		// specs/registration/spec.yaml:266
-		if m.Marked {
+		if ev.Kind == ClientCommandLook {
+			// specs/registration/spec.yaml:252
 			old := *m
-			fx.fired = append(fx.fired, 20)
-			if !m.receiveBottom(fx) {
-				return m.undo(&old, fx, 20)
+			fx.fired = append(fx.fired, 0)
+			if !m.Way.commandConfigure(fx, ev.Look.Script) || !m.Way.commandSeek(fx) {
+				return m.undo(&old, fx, 0)
 			}
-			return took(20)
+			m.State = ClientStateLooking
+			if !m.settle(fx) {
+				return m.undo(&old, fx, 0)
+			}
+			return took(0)
 		}
-		// specs/registration/spec.yaml:267
-		old := *m
-		fx.fired = append(fx.fired, 21)
-		if !m.receiveBottomInLooking(fx) {
-			return m.undo(&old, fx, 21)
+	case ClientStateLooking:
+		switch ev.Kind {
+		case ClientCommandDialed:
+			return m.stepLookingDialed(ev, fx)
+		case ClientCommandUndialed:
+			// specs/registration/spec.yaml:257
+			old := *m
+			fx.fired = append(fx.fired, 3)
+			if !m.Way.commandUndialed(fx) || !m.settle(fx) {
+				return m.undo(&old, fx, 3)
+			}
+			return took(3)
+		case ClientReceiveFirst:
+			// specs/registration/spec.yaml:261
+			if fx.from == m.Way.Peer && m.Way.State == ClientWayStateAsking {
+				fx.fired = append(fx.fired, 6)
+				m.Inside = true
+				return took(6)
+			}
+			// specs/registration/spec.yaml:262
+			fx.fired = append(fx.fired, 7)
+			// refused: nobody has asked for a list
+			return refused(7)
+		case ClientReceiveEntry:
+			// specs/registration/spec.yaml:264
+			if m.Inside && m.Way.State == ClientWayStateAsking && fx.from == m.Way.Peer {
+				fx.fired = append(fx.fired, 8)
+				if !m.List.add(Entry{Version: ev.Message.Entry.Version, Ip: ev.Message.Entry.Ip, Port: ev.Message.Entry.Port, Name: ev.Message.Entry.Name, Region: ev.Message.Entry.Region}) {
+					return refused(8)
+				}
+				return took(8)
+			}
+			// specs/registration/spec.yaml:265
+			fx.fired = append(fx.fired, 9)
+			// refused: it stands outside of the list
+			return refused(9)
+		case ClientReceiveLast:
+			// specs/registration/spec.yaml:267
+			if m.Inside && m.Way.State == ClientWayStateAsking && fx.from == m.Way.Peer {
+				fx.fired = append(fx.fired, 10)
+				m.Marked = true
+				return took(10)
+			}
+			// specs/registration/spec.yaml:268
+			fx.fired = append(fx.fired, 11)
+			// refused: no list has begun
+			return refused(11)
+		case ClientReceiveLocation:
+			// specs/registration/spec.yaml:270
+			if fx.from == m.Way.Peer && m.Way.State == ClientWayStateReading {
+				fx.fired = append(fx.fired, 12)
+				if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
+					return refused(12)
+				}
+				return took(12)
+			}
+			// specs/registration/spec.yaml:271
+			fx.fired = append(fx.fired, 13)
+			// refused: nobody has asked for the place
+			return refused(13)
+		case ClientReceiveBottom:
+			return m.stepLookingBottom(ev, fx)
+		case ClientEventLost:
+			// specs/registration/spec.yaml:277
+			if fx.from == m.Way.Peer && (m.Way.State == ClientWayStateReading || m.Way.State == ClientWayStateAsking) {
+				old := *m
+				fx.fired = append(fx.fired, 17)
+				if !m.receiveBottom(fx) {
+					return m.undo(&old, fx, 17)
+				}
+				return took(17)
+			}
+			// specs/registration/spec.yaml:278 nothing was asked there
+			fx.fired = append(fx.fired, 18)
+			return took(18)
+		case ClientTimerWait:
+			old := *m
+			m.Wait = false
+			// specs/registration/spec.yaml:279
+			fx.fired = append(fx.fired, 19)
+			fx.closeTo(m.Way.Peer)
+			if !m.Way.commandFail(fx) || !m.settle(fx) {
+				return m.undo(&old, fx, 19)
+			}
+			return took(19)
+		case ClientReceiveOther:
+			// specs/registration/spec.yaml:288
+			return ignored(20)
 		}
-		return took(21)
-	case ClientEventLost:
-		// specs/registration/spec.yaml:265 nothing is asked there
-		if fx.from != m.Way.Peer || m.Way.State != ClientWayStateReading && m.Way.State != ClientWayStateAsking {
+	case ClientStateKnowing:
+		if ev.Kind == ClientCommandLook {
+			// specs/registration/spec.yaml:282
+			old := *m
+			fx.fired = append(fx.fired, 21)
+			if !m.commandLook(fx) {
+				return m.undo(&old, fx, 21)
+			}
+			return took(21)
+		}
+	case ClientStateHelpless:
+		if ev.Kind == ClientCommandLook {
+			// specs/registration/spec.yaml:285
+			old := *m
 			fx.fired = append(fx.fired, 22)
+			if !m.commandLook(fx) {
+				return m.undo(&old, fx, 22)
+			}
 			return took(22)
 		}
-		// specs/registration/spec.yaml:266
-		if m.Marked {
-			old := *m
-			fx.fired = append(fx.fired, 23)
-			if !m.receiveBottom(fx) {
-				return m.undo(&old, fx, 23)
-			}
-			return took(23)
-		}
-		// specs/registration/spec.yaml:267
-		old := *m
-		fx.fired = append(fx.fired, 24)
-		if !m.receiveBottomInLooking(fx) {
-			return m.undo(&old, fx, 24)
-		}
-		return took(24)
-	case ClientTimerWait:
-		old := *m
-		m.Wait = false
-		// specs/registration/spec.yaml:268
-		fx.fired = append(fx.fired, 25)
-		fx.closeTo(m.Way.Peer)
-		if !m.Way.commandFail(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 25)
-		}
-		return took(25)
-	case ClientReceiveDone:
-		// specs/registration/spec.yaml:276
-		return ignored(26)
-	case ClientReceiveOther:
-		// specs/registration/spec.yaml:276
-		return ignored(27)
 	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepKnowing is Step in the state knowing.
-func (m *Client) stepKnowing(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	switch ev.Kind {
-	case ClientCommandLook:
-		// specs/registration/spec.yaml:271
-		old := *m
-		fx.fired = append(fx.fired, 28)
-		if !m.commandLook(fx) {
-			return m.undo(&old, fx, 28)
-		}
-		return took(28)
-	case ClientReceiveDone:
-		// specs/registration/spec.yaml:276
-		return ignored(29)
-	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:276
-		return ignored(30)
-	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:276
-		return ignored(31)
-	case ClientReceiveLast:
-		// specs/registration/spec.yaml:276
-		return ignored(32)
-	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:276
-		return ignored(33)
-	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:276
-		return ignored(34)
-	case ClientReceiveOther:
-		// specs/registration/spec.yaml:276
-		return ignored(35)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepHelpless is Step in the state helpless.
-func (m *Client) stepHelpless(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	switch ev.Kind {
-	case ClientCommandLook:
-		// specs/registration/spec.yaml:274
-		old := *m
-		fx.fired = append(fx.fired, 36)
-		if !m.commandLook(fx) {
-			return m.undo(&old, fx, 36)
-		}
-		return took(36)
-	case ClientReceiveDone:
-		// specs/registration/spec.yaml:276
-		return ignored(37)
-	case ClientReceiveFirst:
-		// specs/registration/spec.yaml:276
-		return ignored(38)
-	case ClientReceiveEntry:
-		// specs/registration/spec.yaml:276
-		return ignored(39)
-	case ClientReceiveLast:
-		// specs/registration/spec.yaml:276
-		return ignored(40)
-	case ClientReceiveLocation:
-		// specs/registration/spec.yaml:276
-		return ignored(41)
-	case ClientReceiveBottom:
-		// specs/registration/spec.yaml:276
-		return ignored(42)
-	case ClientReceiveOther:
-		// specs/registration/spec.yaml:276
-		return ignored(43)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// unmentioned handles the events that the state does not mention.
-func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientEventUp, ClientEventLost:
 		return ignored(fsm.NoTransition)
@@ -313,6 +189,54 @@ func (m *Client) unmentioned(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
+}
+
+// stepLookingBottom handles BOTTOM in the state looking.
+func (m *Client) stepLookingBottom(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	// specs/registration/spec.yaml:273
+	if fx.from == m.Way.Peer && m.Way.State == ClientWayStateAsking && m.Marked {
+		old := *m
+		fx.fired = append(fx.fired, 14)
+		if m.Wait {
+			m.Wait = false
+			fx.stop(clientAlarmWait, 0)
+		}
+		if !m.Way.commandFinish(fx) {
+			return m.undo(&old, fx, 14)
+		}
+		fx.report(ClientReportServers).Servers = ClientServersReport{List: m.List}
+		m.State = ClientStateKnowing
+		return took(14)
+	}
+	// specs/registration/spec.yaml:274
+	if fx.from == m.Way.Peer && (m.Way.State == ClientWayStateReading || m.Way.State == ClientWayStateAsking && !m.Marked) {
+		old := *m
+		fx.fired = append(fx.fired, 15)
+		if !m.receiveBottom(fx) {
+			return m.undo(&old, fx, 15)
+		}
+		return took(15)
+	}
+	// specs/registration/spec.yaml:275
+	fx.fired = append(fx.fired, 16)
+	// refused: nobody has asked for a page
+	return refused(16)
+}
+
+// stepLookingDialed handles dialed in the state looking.
+func (m *Client) stepLookingDialed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
+	// specs/registration/spec.yaml:256
+	old := *m
+	fx.fired = append(fx.fired, 2)
+	m.List = EntryList{}
+	m.Inside = false
+	m.Marked = false
+	m.Wait = true
+	fx.start(clientAlarmWait, 0)
+	if !m.Way.commandDialed(fx, ev.Dialed.To) || !m.settle(fx) {
+		return m.undo(&old, fx, 2)
+	}
+	return took(2)
 }
 
 // settle handles what the parts reported in this step, oldest first. It returns false if the step is
@@ -326,18 +250,18 @@ func (m *Client) settle(fx *ClientEffects) bool {
 		if m.State == ClientStateLooking {
 			switch next.kind {
 			case clientWaitingWayDial:
-				// specs/registration/spec.yaml:251
-				fx.fired = append(fx.fired, 8)
+				// specs/registration/spec.yaml:255
+				fx.fired = append(fx.fired, 1)
 				fx.report(ClientReportDial).Dial = ClientDialReport{To: next.wayDial.to}
 				continue
 			case clientWaitingWayReached:
-				// specs/registration/spec.yaml:254
-				fx.fired = append(fx.fired, 11)
+				// specs/registration/spec.yaml:258
+				fx.fired = append(fx.fired, 4)
 				fx.sendTo(MessageList, next.wayReached.to).List = ListMessage{Script: m.Way.At}
 				continue
 			case clientWaitingWayHopeless:
-				// specs/registration/spec.yaml:255
-				fx.fired = append(fx.fired, 12)
+				// specs/registration/spec.yaml:259
+				fx.fired = append(fx.fired, 5)
 				if m.Wait {
 					m.Wait = false
 					fx.stop(clientAlarmWait, 0)
@@ -354,21 +278,6 @@ func (m *Client) settle(fx *ClientEffects) bool {
 
 // receiveBottom handles BOTTOM and lost in the state looking. It returns false if the step is refused.
 func (m *Client) receiveBottom(fx *ClientEffects) bool {
-	if m.Wait {
-		m.Wait = false
-		fx.stop(clientAlarmWait, 0)
-	}
-	if !m.Way.commandFinish(fx) {
-		return false
-	}
-	fx.report(ClientReportServers).Servers = ClientServersReport{List: m.List}
-	m.State = ClientStateKnowing
-	return true
-}
-
-// receiveBottomInLooking handles BOTTOM and lost in the state looking. It returns false if the step is
-// refused.
-func (m *Client) receiveBottomInLooking(fx *ClientEffects) bool {
 	if m.Wait {
 		m.Wait = false
 		fx.stop(clientAlarmWait, 0)

@@ -87,158 +87,128 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return m.stepUnlisted(ev, fx)
 	case ServerStateLeaving:
 		return m.stepLeaving(ev, fx)
-	case ServerStateOver:
-		return m.stepOver(ev, fx)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepOff is Step in the state off.
 func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	switch ev.Kind {
-	case ServerCommandBegin:
-		// specs/registration/spec.yaml:183
-		old := *m
-		fx.fired = append(fx.fired, 0)
-		if !m.Way.commandConfigure(fx, ev.Begin.Script) || !m.Way.commandSeek(fx) {
-			return m.undo(&old, fx, 0)
-		}
-		m.State = ServerStateRegistering
-		if !m.settle(fx) {
-			return m.undo(&old, fx, 0)
-		}
-		return took(0)
-	case ServerReceiveDone:
-		// specs/registration/spec.yaml:225
-		return ignored(1)
-	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:225
-		return ignored(2)
-	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:225
-		return ignored(3)
-	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:226
-		return ignored(4)
-	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:226
-		return ignored(5)
-	case ServerReceiveLast:
-		// specs/registration/spec.yaml:226
-		return ignored(6)
-	case ServerReceiveOther:
-		// specs/registration/spec.yaml:226
-		return ignored(7)
+	if ev.Kind != ServerCommandBegin {
+		return m.unmentioned(ev, fx)
 	}
-	return m.unmentioned(ev, fx)
+	// specs/registration/spec.yaml:183
+	old := *m
+	fx.fired = append(fx.fired, 0)
+	if !m.Way.commandConfigure(fx, ev.Begin.Script) || !m.Way.commandSeek(fx) {
+		return m.undo(&old, fx, 0)
+	}
+	m.State = ServerStateRegistering
+	if !m.settle(fx) {
+		return m.undo(&old, fx, 0)
+	}
+	return took(0)
 }
 
 // stepRegistering is Step in the state registering.
 func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:189 nothing is asked there
-		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
-			fx.fired = append(fx.fired, 10)
-			return took(10)
+		// specs/registration/spec.yaml:189
+		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking && m.Marked {
+			old := *m
+			fx.fired = append(fx.fired, 3)
+			if m.Wait {
+				m.Wait = false
+				fx.stop(serverAlarmWait, 0)
+			}
+			if !m.Way.commandFinish(fx) {
+				return m.undo(&old, fx, 3)
+			}
+			fx.report(ServerReportListed)
+			m.State = ServerStateListed
+			// specs/registration/spec.yaml:197 entry
+			m.Renew = true
+			fx.start(serverAlarmRenew, 0)
+			return took(3)
 		}
 		// specs/registration/spec.yaml:190
-		if m.Marked {
+		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking && !m.Marked) {
 			old := *m
-			fx.fired = append(fx.fired, 11)
+			fx.fired = append(fx.fired, 4)
 			if !m.receiveBottom(fx) {
-				return m.undo(&old, fx, 11)
+				return m.undo(&old, fx, 4)
 			}
-			return took(11)
+			return took(4)
 		}
 		// specs/registration/spec.yaml:191
-		old := *m
-		fx.fired = append(fx.fired, 12)
-		if !m.receiveBottomInRegistering(fx) {
-			return m.undo(&old, fx, 12)
-		}
-		return took(12)
+		fx.fired = append(fx.fired, 5)
+		// refused: nobody has asked for a page
+		return refused(5)
 	case ServerEventLost:
-		// specs/registration/spec.yaml:189 nothing is asked there
-		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
-			fx.fired = append(fx.fired, 13)
-			return took(13)
-		}
-		// specs/registration/spec.yaml:190
-		if m.Marked {
+		// specs/registration/spec.yaml:193
+		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking) {
 			old := *m
-			fx.fired = append(fx.fired, 14)
+			fx.fired = append(fx.fired, 6)
 			if !m.receiveBottom(fx) {
-				return m.undo(&old, fx, 14)
+				return m.undo(&old, fx, 6)
 			}
-			return took(14)
+			return took(6)
 		}
-		// specs/registration/spec.yaml:191
-		old := *m
-		fx.fired = append(fx.fired, 15)
-		if !m.receiveBottomInRegistering(fx) {
-			return m.undo(&old, fx, 15)
-		}
-		return took(15)
+		// specs/registration/spec.yaml:194 nothing was asked there
+		fx.fired = append(fx.fired, 7)
+		return took(7)
 	case ServerCommandDialed:
-		// specs/registration/spec.yaml:215
+		// specs/registration/spec.yaml:221
 		old := *m
-		fx.fired = append(fx.fired, 17)
+		fx.fired = append(fx.fired, 9)
 		if !m.commandDialed(ev, fx) {
-			return m.undo(&old, fx, 17)
+			return m.undo(&old, fx, 9)
 		}
-		return took(17)
+		return took(9)
 	case ServerCommandUndialed:
-		// specs/registration/spec.yaml:216
+		// specs/registration/spec.yaml:222
 		old := *m
-		fx.fired = append(fx.fired, 18)
+		fx.fired = append(fx.fired, 10)
 		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 18)
+			return m.undo(&old, fx, 10)
 		}
-		return took(18)
+		return took(10)
 	case ServerTimerWait:
 		old := *m
 		m.Wait = false
-		// specs/registration/spec.yaml:217
-		fx.fired = append(fx.fired, 19)
+		// specs/registration/spec.yaml:223
+		fx.fired = append(fx.fired, 11)
 		if !m.expireWait(fx) {
-			return m.undo(&old, fx, 19)
+			return m.undo(&old, fx, 11)
 		}
-		return took(19)
+		return took(11)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:219
+		// specs/registration/spec.yaml:225
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking {
-			fx.fired = append(fx.fired, 20)
+			fx.fired = append(fx.fired, 12)
 			m.Marked = true
-			return took(20)
+			return took(12)
 		}
-		// specs/registration/spec.yaml:220 nobody has asked
-		fx.fired = append(fx.fired, 21)
-		return took(21)
+		// specs/registration/spec.yaml:226
+		fx.fired = append(fx.fired, 13)
+		// refused: nobody has asked for a page
+		return refused(13)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:228
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateReading {
-			fx.fired = append(fx.fired, 22)
+			fx.fired = append(fx.fired, 14)
 			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
-				return refused(22)
+				return refused(14)
 			}
-			return took(22)
+			return took(14)
 		}
-		// specs/registration/spec.yaml:223 nobody has asked
-		fx.fired = append(fx.fired, 23)
-		return took(23)
-	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:226
-		return ignored(24)
-	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:226
-		return ignored(25)
-	case ServerReceiveLast:
-		// specs/registration/spec.yaml:226
-		return ignored(26)
+		// specs/registration/spec.yaml:229
+		fx.fired = append(fx.fired, 15)
+		// refused: nobody has asked for the place
+		return refused(15)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:226
-		return ignored(27)
+		// specs/registration/spec.yaml:230
+		return ignored(16)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -249,49 +219,28 @@ func (m *Server) stepListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerRenew:
 		old := *m
 		m.Renew = false
-		// specs/registration/spec.yaml:195
-		fx.fired = append(fx.fired, 28)
+		// specs/registration/spec.yaml:198
+		fx.fired = append(fx.fired, 17)
 		if !m.expireRenew(fx) {
-			return m.undo(&old, fx, 28)
+			return m.undo(&old, fx, 17)
 		}
-		return took(28)
+		return took(17)
 	case ServerCommandEnd:
-		// specs/registration/spec.yaml:196
+		// specs/registration/spec.yaml:199
 		old := *m
-		fx.fired = append(fx.fired, 29)
+		fx.fired = append(fx.fired, 18)
 		if m.Renew {
 			m.Renew = false
 			fx.stop(serverAlarmRenew, 0)
 		}
 		if !m.Way.commandSeek(fx) {
-			return m.undo(&old, fx, 29)
+			return m.undo(&old, fx, 18)
 		}
 		m.State = ServerStateLeaving
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 29)
+			return m.undo(&old, fx, 18)
 		}
-		return took(29)
-	case ServerReceiveDone:
-		// specs/registration/spec.yaml:225
-		return ignored(30)
-	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:225
-		return ignored(31)
-	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:225
-		return ignored(32)
-	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:226
-		return ignored(33)
-	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:226
-		return ignored(34)
-	case ServerReceiveLast:
-		// specs/registration/spec.yaml:226
-		return ignored(35)
-	case ServerReceiveOther:
-		// specs/registration/spec.yaml:226
-		return ignored(36)
+		return took(18)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -302,42 +251,21 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerRenew:
 		old := *m
 		m.Renew = false
-		// specs/registration/spec.yaml:200
-		fx.fired = append(fx.fired, 37)
+		// specs/registration/spec.yaml:203
+		fx.fired = append(fx.fired, 19)
 		if !m.expireRenew(fx) {
-			return m.undo(&old, fx, 37)
+			return m.undo(&old, fx, 19)
 		}
-		return took(37)
+		return took(19)
 	case ServerCommandEnd:
-		// specs/registration/spec.yaml:201
-		fx.fired = append(fx.fired, 38)
+		// specs/registration/spec.yaml:204
+		fx.fired = append(fx.fired, 20)
 		if m.Renew {
 			m.Renew = false
 			fx.stop(serverAlarmRenew, 0)
 		}
 		m.State = ServerStateOver
-		return took(38)
-	case ServerReceiveDone:
-		// specs/registration/spec.yaml:225
-		return ignored(39)
-	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:225
-		return ignored(40)
-	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:225
-		return ignored(41)
-	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:226
-		return ignored(42)
-	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:226
-		return ignored(43)
-	case ServerReceiveLast:
-		// specs/registration/spec.yaml:226
-		return ignored(44)
-	case ServerReceiveOther:
-		// specs/registration/spec.yaml:226
-		return ignored(45)
+		return took(20)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -346,136 +274,98 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:207 nothing is asked there
-		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
-			fx.fired = append(fx.fired, 48)
-			return took(48)
-		}
-		// specs/registration/spec.yaml:208
-		if m.Marked {
+		// specs/registration/spec.yaml:210
+		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking && m.Marked {
 			old := *m
-			fx.fired = append(fx.fired, 49)
-			if !m.receiveBottomInLeaving(fx) {
-				return m.undo(&old, fx, 49)
+			fx.fired = append(fx.fired, 23)
+			if m.Wait {
+				m.Wait = false
+				fx.stop(serverAlarmWait, 0)
 			}
-			return took(49)
+			if !m.Way.commandFinish(fx) {
+				return m.undo(&old, fx, 23)
+			}
+			m.State = ServerStateOver
+			return took(23)
 		}
-		// specs/registration/spec.yaml:209
-		old := *m
-		fx.fired = append(fx.fired, 50)
-		if !m.receiveBottomInRegistering(fx) {
-			return m.undo(&old, fx, 50)
+		// specs/registration/spec.yaml:211
+		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking && !m.Marked) {
+			old := *m
+			fx.fired = append(fx.fired, 24)
+			if !m.receiveBottom(fx) {
+				return m.undo(&old, fx, 24)
+			}
+			return took(24)
 		}
-		return took(50)
+		// specs/registration/spec.yaml:212
+		fx.fired = append(fx.fired, 25)
+		// refused: nobody has asked for a page
+		return refused(25)
 	case ServerEventLost:
-		// specs/registration/spec.yaml:207 nothing is asked there
-		if fx.from != m.Way.Peer || m.Way.State != ServerWayStateReading && m.Way.State != ServerWayStateAsking {
-			fx.fired = append(fx.fired, 51)
-			return took(51)
-		}
-		// specs/registration/spec.yaml:208
-		if m.Marked {
+		// specs/registration/spec.yaml:214
+		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking) {
 			old := *m
-			fx.fired = append(fx.fired, 52)
-			if !m.receiveBottomInLeaving(fx) {
-				return m.undo(&old, fx, 52)
+			fx.fired = append(fx.fired, 26)
+			if !m.receiveBottom(fx) {
+				return m.undo(&old, fx, 26)
 			}
-			return took(52)
+			return took(26)
 		}
-		// specs/registration/spec.yaml:209
-		old := *m
-		fx.fired = append(fx.fired, 53)
-		if !m.receiveBottomInRegistering(fx) {
-			return m.undo(&old, fx, 53)
-		}
-		return took(53)
+		// specs/registration/spec.yaml:215 nothing was asked there
+		fx.fired = append(fx.fired, 27)
+		return took(27)
 	case ServerCommandDialed:
-		// specs/registration/spec.yaml:215
+		// specs/registration/spec.yaml:221
 		old := *m
-		fx.fired = append(fx.fired, 55)
+		fx.fired = append(fx.fired, 29)
 		if !m.commandDialed(ev, fx) {
-			return m.undo(&old, fx, 55)
+			return m.undo(&old, fx, 29)
 		}
-		return took(55)
+		return took(29)
 	case ServerCommandUndialed:
-		// specs/registration/spec.yaml:216
+		// specs/registration/spec.yaml:222
 		old := *m
-		fx.fired = append(fx.fired, 56)
+		fx.fired = append(fx.fired, 30)
 		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 56)
+			return m.undo(&old, fx, 30)
 		}
-		return took(56)
+		return took(30)
 	case ServerTimerWait:
 		old := *m
 		m.Wait = false
-		// specs/registration/spec.yaml:217
-		fx.fired = append(fx.fired, 57)
+		// specs/registration/spec.yaml:223
+		fx.fired = append(fx.fired, 31)
 		if !m.expireWait(fx) {
-			return m.undo(&old, fx, 57)
+			return m.undo(&old, fx, 31)
 		}
-		return took(57)
+		return took(31)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:219
+		// specs/registration/spec.yaml:225
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking {
-			fx.fired = append(fx.fired, 58)
+			fx.fired = append(fx.fired, 32)
 			m.Marked = true
-			return took(58)
+			return took(32)
 		}
-		// specs/registration/spec.yaml:220 nobody has asked
-		fx.fired = append(fx.fired, 59)
-		return took(59)
+		// specs/registration/spec.yaml:226
+		fx.fired = append(fx.fired, 33)
+		// refused: nobody has asked for a page
+		return refused(33)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:228
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateReading {
-			fx.fired = append(fx.fired, 60)
+			fx.fired = append(fx.fired, 34)
 			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
-				return refused(60)
+				return refused(34)
 			}
-			return took(60)
+			return took(34)
 		}
-		// specs/registration/spec.yaml:223 nobody has asked
-		fx.fired = append(fx.fired, 61)
-		return took(61)
-	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:226
-		return ignored(62)
-	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:226
-		return ignored(63)
-	case ServerReceiveLast:
-		// specs/registration/spec.yaml:226
-		return ignored(64)
+		// specs/registration/spec.yaml:229
+		fx.fired = append(fx.fired, 35)
+		// refused: nobody has asked for the place
+		return refused(35)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:226
-		return ignored(65)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepOver is Step in the state over.
-func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	switch ev.Kind {
-	case ServerReceiveDone:
-		// specs/registration/spec.yaml:225
-		return ignored(66)
-	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:225
-		return ignored(67)
-	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:225
-		return ignored(68)
-	case ServerReceiveFirst:
-		// specs/registration/spec.yaml:226
-		return ignored(69)
-	case ServerReceiveEntry:
-		// specs/registration/spec.yaml:226
-		return ignored(70)
-	case ServerReceiveLast:
-		// specs/registration/spec.yaml:226
-		return ignored(71)
-	case ServerReceiveOther:
-		// specs/registration/spec.yaml:226
-		return ignored(72)
+		// specs/registration/spec.yaml:230
+		return ignored(36)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -503,25 +393,25 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateRegistering:
 			switch next.kind {
 			case serverWaitingWayDial:
-				// specs/registration/spec.yaml:214
-				fx.fired = append(fx.fired, 16)
+				// specs/registration/spec.yaml:220
+				fx.fired = append(fx.fired, 8)
 				fx.report(ServerReportDial).Dial = ServerDialReport{To: next.wayDial.to}
 				continue
 			case serverWaitingWayReached:
 				// specs/registration/spec.yaml:186
-				fx.fired = append(fx.fired, 8)
+				fx.fired = append(fx.fired, 1)
 				fx.sendTo(MessageReg, next.wayReached.to).Reg = RegMessage{Script: m.Way.At, Version: m.Version, Name: m.Name, Port: m.Port, Region: m.Region}
 				continue
 			case serverWaitingWayHopeless:
 				// specs/registration/spec.yaml:187
-				fx.fired = append(fx.fired, 9)
+				fx.fired = append(fx.fired, 2)
 				if m.Wait {
 					m.Wait = false
 					fx.stop(serverAlarmWait, 0)
 				}
 				fx.report(ServerReportUnlisted)
 				m.State = ServerStateUnlisted
-				// specs/registration/spec.yaml:199 entry
+				// specs/registration/spec.yaml:202 entry
 				m.Renew = true
 				fx.start(serverAlarmRenew, 0)
 				continue
@@ -529,18 +419,18 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateLeaving:
 			switch next.kind {
 			case serverWaitingWayDial:
-				// specs/registration/spec.yaml:214
-				fx.fired = append(fx.fired, 54)
+				// specs/registration/spec.yaml:220
+				fx.fired = append(fx.fired, 28)
 				fx.report(ServerReportDial).Dial = ServerDialReport{To: next.wayDial.to}
 				continue
 			case serverWaitingWayReached:
-				// specs/registration/spec.yaml:204
-				fx.fired = append(fx.fired, 46)
+				// specs/registration/spec.yaml:207
+				fx.fired = append(fx.fired, 21)
 				fx.sendTo(MessageUnreg, next.wayReached.to).Unreg = UnregMessage{Script: m.Way.At, Port: m.Port}
 				continue
 			case serverWaitingWayHopeless:
-				// specs/registration/spec.yaml:205
-				fx.fired = append(fx.fired, 47)
+				// specs/registration/spec.yaml:208
+				fx.fired = append(fx.fired, 22)
 				if m.Wait {
 					m.Wait = false
 					fx.stop(serverAlarmWait, 0)
@@ -554,26 +444,9 @@ func (m *Server) settle(fx *ServerEffects) bool {
 	return true
 }
 
-// receiveBottom handles BOTTOM and lost in the state registering. It returns false if the step is refused.
+// receiveBottom handles BOTTOM and lost in the states registering and leaving. It returns false if the step
+// is refused.
 func (m *Server) receiveBottom(fx *ServerEffects) bool {
-	if m.Wait {
-		m.Wait = false
-		fx.stop(serverAlarmWait, 0)
-	}
-	if !m.Way.commandFinish(fx) {
-		return false
-	}
-	fx.report(ServerReportListed)
-	m.State = ServerStateListed
-	// specs/registration/spec.yaml:194 entry
-	m.Renew = true
-	fx.start(serverAlarmRenew, 0)
-	return true
-}
-
-// receiveBottomInRegistering handles BOTTOM and lost in the states registering and leaving. It returns false
-// if the step is refused.
-func (m *Server) receiveBottomInRegistering(fx *ServerEffects) bool {
 	if m.Wait {
 		m.Wait = false
 		fx.stop(serverAlarmWait, 0)
@@ -603,20 +476,6 @@ func (m *Server) expireRenew(fx *ServerEffects) bool {
 	}
 	m.State = ServerStateRegistering
 	return m.settle(fx)
-}
-
-// receiveBottomInLeaving handles BOTTOM and lost in the state leaving. It returns false if the step is
-// refused.
-func (m *Server) receiveBottomInLeaving(fx *ServerEffects) bool {
-	if m.Wait {
-		m.Wait = false
-		fx.stop(serverAlarmWait, 0)
-	}
-	if !m.Way.commandFinish(fx) {
-		return false
-	}
-	m.State = ServerStateOver
-	return true
 }
 
 // undo refuses the step and takes back what it has changed.

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "2fa850a06685458dc263f01f2ca881adb816dec592d2ab225474c6734ae7084c"
+const hash = "2014b67f213e5d0a6db15a8ccd1fda19b37ae3810c3744a54fe57dcaa2545941"
 
 // The constants of the specification that its machines use.
 const (

@@ -10,6 +10,7 @@ import (
 
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -73,6 +74,12 @@ func (n *Numbers) Address(i int) string {
 // Accept gives the driver each connection under a number of its own. It returns nil when ctx ends or the driver
 // stops, and an error if the listener fails.
 func Accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Numbers, d *driver.Driver[R]) error {
+	return AcceptBehind(ctx, listener, peers, d, func(l transport.Link) transport.Link { return l })
+}
+
+// AcceptBehind is Accept for a driver that gets, in place of each connection, a link behind which it is.
+func AcceptBehind[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Numbers, d *driver.Driver[R],
+	behind func(transport.Link) transport.Link) error {
 	for {
 		link, err := listener.Accept(ctx)
 		if err != nil {
@@ -91,7 +98,7 @@ func Accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Nu
 			link.Abort()
 			return nil
 		}
-		if err := d.Attach(peer, link); err != nil {
+		if err := d.Attach(peer, behind(link)); err != nil {
 			peers.Free(peer)
 			if errors.Is(err, driver.ErrStopped) {
 				return nil
