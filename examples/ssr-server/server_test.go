@@ -133,10 +133,15 @@ func TestPlay(t *testing.T) {
 	b.reads("you are in the general chat")
 	c.types("still here")
 	a.reads("somebody: still here")
-	for line, want := range map[string]string{"/start": "not now", "/fly": "there is no /fly; …",
-		"/join x": "a game has a number from 0 to 15; …", "/name " + strings.Repeat("x", 32): "a name has at most 31 bytes…",
-		"/name \x1b[2J": "a name has at most 31 bytes…", strings.Repeat("x", 401): "that is more than 400 bytes",
-		"/new game": "nothing stands behind that; …"} {
+	for line, want := range map[string]string{
+		"/start":                           "not now",
+		"/fly":                             "there is no /fly; …",
+		"/join x":                          "a game has a number from 0 to 15; …",
+		"/name " + strings.Repeat("x", 32): "a name has at most 31 bytes…",
+		"/name \x1b[2J":                    "a name has at most 31 bytes…",
+		strings.Repeat("x", 401):           "that is more than 400 bytes",
+		"/new game":                        "nothing stands behind that; …",
+	} {
 		err := a.p.Type(t.Context(), line)
 		if err == nil || !strings.HasPrefix(err.Error(), strings.TrimSuffix(want, "…")) {
 			t.Errorf("%q: %v, want %q", line, err, want)
@@ -195,18 +200,18 @@ func TestStrangers(t *testing.T) {
 		"a name that is too long":  append([]byte{0, 35, 1}, bytes.Repeat([]byte("x"), 32)...),
 		"a name that is no text":   {0, 5, 1, 0xc3, 0x28},
 		"a game that is none":      {0, 4, 4, 16},
-		"joins twice":              append(append([]byte(nil), game...), game...),
+		"joins twice":              bytes.Repeat(game, 2),
 		"what servers say":         frame(t, ssr.Message{Kind: ssr.MessageEnded}),
-		"a second NEWG in a game":  append(frame(t, ssr.Message{Kind: ssr.MessageNewg}), frame(t, ssr.Message{Kind: ssr.MessageNewg})...),
+		"a second NEWG in a game":  bytes.Repeat(frame(t, ssr.Message{Kind: ssr.MessageNewg}), 2),
 		"half a frame and the end": nil,
 	}
-	for name, bytes := range cases {
+	for name, sent := range cases {
 		conn := raw(t, address)
-		if bytes == nil {
+		if sent == nil {
 			conn.Write([]byte{0, 40, 6, 'x'})
 			conn.(*net.TCPConn).CloseWrite()
 		} else {
-			conn.Write(bytes)
+			conn.Write(sent)
 		}
 		closed(t, conn)
 		a.types("still here after " + name)
@@ -270,8 +275,8 @@ func TestListed(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	out, ended := newLines(), make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"-listen", "127.0.0.1:0", "-name", "Arena", "-region", "EU", "-script", web.URL + "/servers"},
-			out, io.Discard)
+		ended <- run(ctx, []string{"-listen", "127.0.0.1:0", "-name", "Arena", "-region", "EU", "-script",
+			web.URL + "/servers"}, out, io.Discard)
 	}()
 	address := strings.TrimPrefix(out.next(t), "listening on ")
 	if got := out.next(t); got != "players can find the server in the list" {

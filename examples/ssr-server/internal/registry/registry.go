@@ -2,8 +2,8 @@
 // lines of a page are their answers. So the script, who registers and who looks for servers work with any other
 // program that speaks HTTP, in place of the one at the other end.
 //
-// What is asked, when it is asked again, and where, the machines decide; it knows requests and pages. Start from [Look],
-// [Register] and [Site].
+// What is asked, when it is asked again, and where, the machines decide; it knows requests and pages. Start from
+// [Look], [Register] and [Site].
 package registry
 
 import (
@@ -149,8 +149,8 @@ func address(frame []byte) (string, error) {
 	switch m.Kind {
 	case registration.MessageReg:
 		q := url.QueryEscape
-		return fmt.Sprintf("%s?version=%s&action=reg&name=%s&port=%d&cont=%s", m.Reg.Script, q(m.Reg.Version.String()),
-			q(m.Reg.Name.String()), m.Reg.Port, q(m.Reg.Region.String())), nil
+		return fmt.Sprintf("%s?version=%s&action=reg&name=%s&port=%d&cont=%s", m.Reg.Script,
+			q(m.Reg.Version.String()), q(m.Reg.Name.String()), m.Reg.Port, q(m.Reg.Region.String())), nil
 	case registration.MessageUnreg:
 		return fmt.Sprintf("%s?action=unreg&port=%d", m.Unreg.Script, m.Unreg.Port), nil
 	case registration.MessageList:
@@ -252,7 +252,8 @@ func (a About) check() (v registration.Version, n registration.Name, r registrat
 	case a.Port < 1 || a.Port > 65535:
 		err = errors.New("a port is a number from 1 to 65535")
 	case bad != nil || control:
-		err = errors.New("versions, names and regions have no & and ; and no control characters, and versions no blanks")
+		err = errors.New("versions, names and regions have no & and ; and no control characters, " +
+			"and versions no blanks")
 	}
 	return v, n, r, err
 }

@@ -135,7 +135,8 @@ func TestKept(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "list.json")
 	_, web := site(t, file)
 	for i := range 3 {
-		if code, page := get(t, web.URL+"/servers"+query("1", fmt.Sprint("s", i), fmt.Sprint(4000+i), "EU")); code != 200 {
+		code, page := get(t, web.URL+"/servers"+query("1", fmt.Sprint("s", i), fmt.Sprint(4000+i), "EU"))
+		if code != 200 {
 			t.Fatal(page)
 		}
 	}
@@ -150,7 +151,8 @@ func TestKept(t *testing.T) {
 		if err := os.WriteFile(file, []byte(bad), 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if err := (&Site{File: file}).Start(t.Context()); err == nil || !strings.Contains(err.Error(), "list.json: ") {
+		err := (&Site{File: file}).Start(t.Context())
+		if err == nil || !strings.Contains(err.Error(), "list.json: ") {
 			t.Errorf("%s: %v", bad, err)
 		}
 	}
@@ -187,8 +189,8 @@ func TestMoved(t *testing.T) {
 		t.Fatal("the server could not be registered")
 	}
 	want := []Server{{Version: "1.0", IP: "127.0.0.1", Name: "Arena one", Region: "EU", Port: 4000}}
-	for _, w := range []Where{{page.URL + "/gone", page.URL + "/where"}, {page.URL + "/marked", page.URL + "/redirected"},
-		{script, ""}} {
+	for _, w := range []Where{{page.URL + "/gone", page.URL + "/where"},
+		{page.URL + "/marked", page.URL + "/redirected"}, {script, ""}} {
 		got, err := Look(t.Context(), w)
 		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 			t.Errorf("%v: %v, %v", w, got, err)

@@ -28,7 +28,7 @@ import (
 // before anybody is told that it has changed.
 type Site struct {
 	Path string // of the script in addresses
-	File string // where the list is kept, "" for nowhere
+	File string // where the list is kept, "" if nowhere
 	Log  *slog.Logger
 
 	d       *driver.Driver[*registration.ScriptRunner]
@@ -76,7 +76,8 @@ func (s *Site) Start(ctx context.Context) error {
 // ServeHTTP implements [http.Handler].
 func (s *Site) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff") // what servers say of themselves is text, whatever it looks like
+	// What servers say of themselves is text, whatever it looks like.
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.URL.Path != s.Path {
 		s.refuse(w, http.StatusNotFound, "the list of servers is at "+s.Path)
 		return
