@@ -163,8 +163,8 @@ func address(frame []byte) (string, error) {
 func urlOf(s string) (registration.Url, error) {
 	u, err := url.Parse(s)
 	t, ok := registration.NewUrl(s)
-	if s != "" && (err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "") || !ok ||
-		strings.ContainsAny(s, " ?") {
+	web := err == nil && (u.Scheme == "http" || u.Scheme == "https") && u.Host != "" && u.RawQuery == ""
+	if s != "" && !web || !ok || strings.ContainsAny(s, " ?") {
 		return t, fmt.Errorf("%q is no address such as http://example.org/servers, of at most 127 bytes", s)
 	}
 	return t, nil

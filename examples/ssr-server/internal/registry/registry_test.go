@@ -122,7 +122,8 @@ func TestCurl(t *testing.T) {
 		}
 		return string(out)
 	}
-	if got := curl("?version=1&action=reg&name=my%20arena&port=4000&cont=EU"); got != pageOf("<!-- done -->", "</html>") {
+	got := curl("?version=1&action=reg&name=my%20arena&port=4000&cont=EU")
+	if got != pageOf("<!-- done -->", "</html>") {
 		t.Errorf("registered: %q", got)
 	}
 	if got := curl(""); got != listOf("1;127.0.0.1;4000;my arena;EU") {
