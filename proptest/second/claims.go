@@ -20,9 +20,20 @@ type claim struct {
 	fair       string
 	within     int64
 	except     []string
+	bit        int // of what claims ask of a configuration: the goal, and behind it `when`
+}
+
+// ofRuns reports whether a claim is about what can follow, so that it needs the steps.
+func (c *claim) ofRuns() bool {
+	switch c.kind {
+	case "reachable", "confluent":
+		return true
+	}
+	return (c.kind == "eventually" || c.kind == "leadsTo") && c.within == 0
 }
 
 func (w *world) claims() (out []claim) {
+	bits := 0
 	for _, e := range machine.Entries(w.check.Get("claims")) {
 		c := claim{name: e.Key.Text}
 		for _, kind := range []string{"always", "sometimes", "agree", "reachable", "confluent",
@@ -57,6 +68,12 @@ func (w *world) claims() (out []claim) {
 			if strings.ContainsAny(x, " /") {
 				panic(machine.Unsupported("an exception that names a transition"))
 			}
+		}
+		if c.ofRuns() {
+			if c.bit = bits; bits > 62 {
+				panic(machine.Unsupported("more than 32 claims about what can follow"))
+			}
+			bits += 2
 		}
 		out = append(out, c)
 	}
@@ -96,15 +113,17 @@ func (v *view) Name(name string) (machine.Value, bool) {
 		}
 		return g, true
 	}
-	if m := v.c.joint[name]; m != nil {
-		return machine.PartRef{M: m}, true
+	for k, m := range v.w.monitors {
+		if m.joint && m.name == name {
+			return machine.PartRef{M: v.c.joint[k]}, true
+		}
 	}
 	return nil, false
 }
 
 // Of is what a name means behind an instance.
 func (v *view) Of(i machine.Instance, name string) (machine.Value, bool) {
-	in := &v.c.in[i]
+	in := v.c.in[i]
 	if name == "down" {
 		return in.down, true
 	}
@@ -149,7 +168,7 @@ func (v *view) under(from, to int, rest []syntax.Node, empty bool) machine.Value
 				continue
 			}
 			for k, cl := range w.classes {
-				for _, it := range v.c.ch[w.at(i, j, k)] {
+				for _, it := range v.c.ch[w.at(i, j, k)].items {
 					if it.news != "" && empty && len(rest) == 0 || it.news == "" &&
 						counts(rest, it.msg.Name, cl.name) {
 						n++
@@ -349,7 +368,10 @@ func (w *world) readMonitors() {
 
 // observe tells ghosts and monitors that an instance took a command ("c:") or made a report ("r:").
 func (w *world) observe(c *config, i int, prefix, name string, values map[string]machine.Value) {
-	in := &c.in[i]
+	if len(w.watched) == 0 && len(w.monitors) == 0 {
+		return
+	}
+	in := c.own(i)
 	in.seen = maps.Clone(in.seen)
 	for key, most := range w.watched[w.roles[i]] {
 		what, rest, _ := strings.Cut(key, " ")
@@ -371,11 +393,11 @@ func (w *world) observe(c *config, i int, prefix, name string, values map[string
 			}
 		}
 	}
-	for _, m := range w.monitors {
+	for k, m := range w.monitors {
 		if !m.joint {
 			if old := in.mons[m.name]; old != nil {
 				in.mons = maps.Clone(in.mons)
-				in.mons[m.name] = tell(old, machine.Event{Name: name, Msg: values, Sender: -1})
+				in.mons[m.name] = w.tell(w.names[i]+m.name, old, machine.Event{Name: name, Msg: values, Sender: -1})
 			}
 			continue
 		}
@@ -383,19 +405,19 @@ func (w *world) observe(c *config, i int, prefix, name string, values map[string
 			if !slices.Contains(w.named(of), machine.Instance(i)) {
 				continue
 			}
-			c.joint = maps.Clone(c.joint)
-			c.joint[m.name] = tell(c.joint[m.name], machine.Event{Name: of + "." + name, Msg: values, Sender: i})
+			c.joint = slices.Clone(c.joint)
+			c.joint[k] = w.tell(m.name, c.joint[k], machine.Event{Name: of + "." + name, Msg: values, Sender: i})
 		}
 	}
 }
 
 // tell gives a monitor an event; what it does not mention is nothing to it.
-func tell(m *machine.Machine, ev machine.Event) *machine.Machine {
+func (w *world) tell(owner string, m *machine.Machine, ev machine.Event) *machine.Machine {
 	o := m.Step(ev, nil)
 	if o.Fault != "" {
 		panic(machine.Unsupported("a monitor that faults: " + o.Fault))
 	}
-	return o.M
+	return w.numbered(owner, o.M)
 }
 
 // watch is the stopwatch of a claim with `within`.
@@ -488,7 +510,7 @@ func (w *world) stopwatches(before, c *config, felt int) {
 // last reports whether the one who feels the beat is the last of those that the stopwatch looks at.
 func (w *world) last(before *config, s *watch, felt int) bool {
 	for _, i := range s.all {
-		in := &before.in[i]
+		in := before.in[i]
 		if i != felt && in.beat {
 			return false
 		}
@@ -512,7 +534,7 @@ func (w *world) settle(c *config) (violated []string) {
 			v = 1
 			some, all := false, true
 			for _, i := range s.all {
-				if in := &c.in[i]; in.m != nil {
+				if in := c.in[i]; in.m != nil {
 					some, all = some || in.beat, all && in.beat
 				}
 			}
@@ -526,7 +548,6 @@ func (w *world) settle(c *config) (violated []string) {
 			c.clocks[s.at] = -1
 		}
 	}
-	c.key = ""
 	return violated
 }
 

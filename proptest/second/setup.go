@@ -19,7 +19,7 @@ func newWorld(root *ast.Node, name string) *world {
 		panic(machine.Unsupported("no check " + name))
 	}
 	w := &world{check: check, groups: map[string]machine.Group{}, of: map[string]int{},
-		memo: map[string]machine.Outcome{}, forged: map[int][]machine.Message{}, restart: faults{total: -1}}
+		forged: map[int][]*message{}, restart: faults{total: -1}}
 	// How many instances there are has to be known before any type is.
 	var specs []string
 	scratch := machine.NewUnit(root, check, 1, nil)
@@ -45,6 +45,7 @@ func newWorld(root *ast.Node, name string) *world {
 	n := len(w.names)
 	u := machine.NewUnit(root, check, n, nil)
 	w.u = u
+	w.numbers = newNumbers(n)
 	w.come, w.bad = make([]int, n), make([]bool, n)
 	for i := range n {
 		in, err := syntax.ParseInstance(specs[i], check.Part)
@@ -225,7 +226,7 @@ func (w *world) faults(n *ast.Node) {
 		n = nil
 	}
 	w.lose, w.copies, w.swaps = count("lose", -1), count("duplicate", -1), count("overtake", 0)
-	w.breaks = count("break", 0)
+	w.breaks, w.returns = count("break", 0), count("return", 0)
 	w.crash, w.restart = each("crash"), each("restart")
 	if w.restart.total >= 0 { // a number alone is for each instance
 		for i := range w.restart.each {
@@ -234,7 +235,7 @@ func (w *world) faults(n *ast.Node) {
 		w.restart.total = -1
 	}
 	w.atomic = n.Get("atomic") != nil && n.Get("atomic").Text == "true"
-	for _, key := range []string{"return", "partition"} {
+	for _, key := range []string{"partition"} {
 		if count(key, 0) > 0 {
 			panic(machine.Unsupported("the fault " + key))
 		}
@@ -268,6 +269,10 @@ func (w *world) links() {
 	w.dgram = !slices.ContainsFunc(w.classes, func(c class) bool {
 		return !c.bag && !c.lossy && !c.copies && w.lose <= 0 && w.copies <= 0 && w.swaps == 0
 	})
+	w.news = max(0, slices.IndexFunc(w.classes, func(c class) bool { return !c.bag && !c.lossy && !c.copies }))
+	for k := range n * n * len(w.classes) {
+		w.channelNames = append(w.channelNames, fmt.Sprint("channel ", k))
+	}
 }
 
 func (w *world) mentions(i int, event string) bool { return roleMentions(w.as[i], event) }
@@ -381,13 +386,22 @@ func (w *world) mayGo(i, j int, at receiver) bool {
 type rule struct {
 	never bool
 	times int // -1: as often as one likes
-	when  *ast.Node
+	when  syntax.Node
+	alone bool // when looks at the machine alone
 	fair  string
 	or    []string
 }
 
-func (w *world) rule(r *machine.Role, name string) rule {
-	out := rule{times: -1}
+func (w *world) rule(r *machine.Role, name string) *rule {
+	key := [2]string{r.Name, name}
+	if w.ruled[key] == nil {
+		w.ruled[key] = w.readRule(r, name)
+	}
+	return w.ruled[key]
+}
+
+func (w *world) readRule(r *machine.Role, name string) *rule {
+	out := &rule{times: -1}
 	env := w.check.Get("environment")
 	n := env.Get(r.Name + "." + name)
 	if n == nil {
@@ -398,7 +412,11 @@ func (w *world) rule(r *machine.Role, name string) rule {
 	case n.Kind == ast.Scalar:
 		out.never = n.Text == "false"
 	default:
-		out.when, out.or = n.Get("when"), machine.Scalars(n.Get("or"))
+		out.or = machine.Scalars(n.Get("or"))
+		if x := n.Get("when"); x != nil {
+			out.when = w.u.Expr(x)
+			out.alone = !looksOut(out.when)
+		}
 		if t := n.Get("times"); t != nil {
 			out.times = int(w.u.Number(t))
 		}
@@ -416,10 +434,41 @@ type rules struct {
 	i int
 }
 
-func (w *world) allows(r rule, c *config, i int, m *machine.Machine, msg map[string]machine.Value) (ok bool) {
-	if r.when == nil {
-		return true
+// looksOut reports whether a rule looks at channels.
+func looksOut(n syntax.Node) bool {
+	if c, ok := n.(*syntax.Call); ok && c.Fn == "len" {
+		if id, ok := c.Args[0].(*syntax.Ident); ok && (id.Name == "out" || id.Name == "in") {
+			return true
+		}
 	}
+	switch x := n.(type) {
+	case *syntax.Quantified:
+		return looksOut(x.Over) || looksOut(x.X)
+	case *syntax.Build, *syntax.Literal:
+		return true // nobody has looked
+	}
+	return slices.ContainsFunc(children(n), looksOut)
+}
+
+// allows reports whether a rule lets a machine have an event, whose text is what.
+func (w *world) allows(r *rule, c *config, i int, m *machine.Machine, what string,
+	msg map[string]machine.Value) bool {
+	switch {
+	case r.when == nil:
+		return true
+	case !r.alone:
+		return w.judged(r, c, i, m, msg)
+	}
+	key := stepKey{m, what, i}
+	ok, known := w.allowed[key]
+	if !known {
+		ok = w.judged(r, c, i, m, msg)
+		w.allowed[key] = ok
+	}
+	return ok
+}
+
+func (w *world) judged(r *rule, c *config, i int, m *machine.Machine, msg map[string]machine.Value) (ok bool) {
 	defer func() {
 		if x := recover(); x != nil {
 			if _, is := x.(machine.Fault); !is {
@@ -429,7 +478,7 @@ func (w *world) allows(r rule, c *config, i int, m *machine.Machine, msg map[str
 		}
 	}()
 	e := &machine.Env{U: m.R.U, R: m.R, M: m, Self: i, Sender: -1, Msg: msg, Out: &rules{w, c, i}}
-	return machine.Truth(e.Eval(w.u.Expr(r.when)))
+	return machine.Truth(e.Eval(r.when))
 }
 
 func (r *rules) Name(string) (machine.Value, bool) { return nil, false }
@@ -452,7 +501,7 @@ func (r *rules) Call(_ *machine.Env, n *syntax.Call) (machine.Value, bool) {
 			if id.Name == "in" {
 				at = r.w.at(j, r.i, k)
 			}
-			for _, it := range r.c.ch[at] {
+			for _, it := range r.c.ch[at].items {
 				if it.news == "" && counts(n.Args[1:], it.msg.Name, cl.name) {
 					count++
 				}

@@ -365,7 +365,7 @@ func (e *Env) index(n *syntax.Index) Value {
 		for i, a := range n.Args {
 			keys = append(keys, x.t.keys[i].T.Fit(e.Typed(a, x.t.keys[i].T)))
 		}
-		return x.m.armed(KeyText(x.t.name, keys))
+		return x.m.armed(KeyText(x.t.Name, keys))
 	case Group:
 		i := Number(e.Eval(n.Args[0])) - x.Lo
 		if i < 0 || i >= int64(len(x.All)) {

@@ -324,7 +324,7 @@ type variable struct {
 }
 
 type timer struct {
-	name  string
+	Name  string
 	keys  []field
 	ticks *ast.Node // a number, or a range of them
 }
@@ -425,12 +425,12 @@ func (u *Unit) Read(name string, n *ast.Node) *Role {
 		r.Vars = append(r.Vars, v)
 	}
 	for _, e := range Entries(n.Get("timers")) {
-		t := &timer{name: e.Key.Text, ticks: e.Value.Get("ticks")}
+		t := &timer{Name: e.Key.Text, ticks: e.Value.Get("ticks")}
 		if e.Value.Kind == ast.Scalar {
 			t.ticks = e.Value
 		}
 		t.keys = u.fields(e.Value.Get("key"))
-		r.Timers[t.name] = t
+		r.Timers[t.Name] = t
 	}
 	for _, e := range Entries(n.Get("commands")) {
 		r.Commands = append(r.Commands, e.Key.Text)

@@ -21,6 +21,7 @@ type Machine struct {
 	Timers map[string]Clock    // those that are armed
 	Parts  map[string]*Machine // by name and keys
 	last   map[string]string   // the history of composite states that somebody resumes
+	No     int                 // for who keeps machines: equal ones have equal numbers; 0: none
 	key    string
 }
 
@@ -90,7 +91,7 @@ func (r *Role) innermost(state string) *stateDef {
 
 func (m *Machine) Clone() *Machine {
 	out := *m
-	out.key = ""
+	out.key, out.No = "", 0
 	out.Vars = slices.Clone(m.Vars)
 	out.Timers = maps.Clone(m.Timers)
 	out.Parts = maps.Clone(m.Parts)
@@ -714,7 +715,7 @@ func (e *Env) timer(x syntax.Node) (string, []Value) {
 		for i, a := range ix.Args {
 			keys = append(keys, t.keys[i].T.Fit(e.Typed(a, t.keys[i].T)))
 		}
-		return t.name, keys
+		return t.Name, keys
 	}
 	return x.(*syntax.Ident).Name, nil
 }

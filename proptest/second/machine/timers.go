@@ -1,5 +1,7 @@
 package machine
 
+import "strings"
+
 // Timing is how a check counts time; without a beat it does not.
 type Timing struct {
 	Beat  int64
@@ -68,7 +70,7 @@ func (m *Machine) Expire(path []Where, ev Event, time *Timing) (out Outcome) {
 func (t *timer) Values(key string) map[string]Value {
 	out := map[string]Value{}
 	for _, tuple := range Product(len(t.keys), func(i int) []Value { return t.keys[i].T.Values() }) {
-		if KeyText(t.name, tuple) == key {
+		if KeyText(t.Name, tuple) == key {
 			for i, k := range t.keys {
 				out[k.Name] = tuple[i]
 			}
@@ -132,4 +134,10 @@ func (m *Machine) AnyTimer() bool {
 		}
 	}
 	return false
+}
+
+// TimerOf returns the timer of which an armed one has this name, with its keys.
+func (r *Role) TimerOf(key string) *timer {
+	name, _, _ := strings.Cut(key, "[")
+	return r.Timers[name]
 }

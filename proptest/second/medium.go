@@ -1,0 +1,140 @@
+package second
+
+import (
+	"slices"
+
+	"github.com/parley-go/parley/proptest/second/machine"
+)
+
+// mediumMoves are what channels do by themselves, and what hostile instances do.
+func (w *world) mediumMoves(c *config) (out []move) {
+	for at, q := range c.ch {
+		items := q.items
+		if len(items) == 0 {
+			continue
+		}
+		cl := &w.classes[at%len(w.classes)]
+		i := at / len(w.classes) % len(w.roles)
+		for n, it := range items {
+			if n > 0 && !cl.bag {
+				break
+			}
+			may := cl.lossy && (w.lose < 0 || c.lost < w.lose) || !cl.lossy && c.lost < w.lose
+			if it.news != "" || !may || c.in[i].down || slices.ContainsFunc(items[:n], it.same) {
+				continue
+			}
+			next := c.clone()
+			if w.lose >= 0 {
+				next.lost++
+			}
+			next.take(at, n)
+			out = append(out, move{desc: desc{label: "lost", who: i, kind: isFault}, to: next})
+		}
+		// The youngest message before the first reset may go with it.
+		n := slices.IndexFunc(items, func(it item) bool { return it.news == "reset" || it.news == "mark" }) - 1
+		for n >= 0 && items[n].news != "" {
+			n--
+		}
+		if n >= 0 {
+			next := c.clone()
+			next.take(at, n)
+			out = append(out, move{desc: desc{label: "tail", who: i, kind: isFault}, to: next})
+		}
+		for n := range len(items) - 1 {
+			if !cl.bag && c.swapped < w.swaps && items[n].news == "" && items[n+1].news == "" &&
+				!items[n].same(items[n+1]) {
+				next := c.clone()
+				next.swapped++
+				swapped := slices.Clone(items)
+				swapped[n], swapped[n+1] = items[n+1], items[n]
+				next.put(at, swapped)
+				out = append(out, move{desc: desc{label: "overtakes", who: i, kind: isFault}, to: next})
+			}
+		}
+	}
+	for h, r := range w.roles {
+		if r == nil {
+			for i := range c.in {
+				out = append(out, w.attacks(c, h, i)...)
+			}
+		}
+	}
+	return out
+}
+
+// attacks are what the hostile instance h may do to i.
+func (w *world) attacks(c *config, h, i int) (out []move) {
+	in := c.in[i]
+	if in.m == nil || in.down || !in.started || !w.reach[h][i] && !w.reach[i][h] || in.due() {
+		return nil
+	}
+	linked := w.linked[i][h]
+	if linked && (in.gone.has(h) || in.wait.has(h)) {
+		return nil
+	}
+	closed := func(label string) {
+		if linked {
+			next := c.clone()
+			out = append(out, w.loses(c, next, i, h, "", move{desc: desc{label: label, who: i,
+				kind: isHostile}})...)
+		}
+	}
+	if !w.dgram || w.bad[h] {
+		closed("hangs up")
+	}
+	for _, m := range w.forgeries(h) {
+		mv := move{desc: desc{who: i, kind: isHostile}}
+		if w.labels {
+			mv.label = m.Text + " by hostile " + w.names[h]
+		}
+		for _, mv := range w.receive(c, c.clone(), i, h, m, mv) {
+			switch {
+			case mv.wrong:
+				out = append(out, mv)
+			case mv.violation == "unspecified-reception", mv.violation == "fault",
+				mv.violation == "deferred-overflow":
+				closed(mv.label + ", refused")
+			default:
+				out = append(out, mv)
+			}
+		}
+	}
+	return out
+}
+
+// forgeries are all messages that a hostile instance can send.
+func (w *world) forgeries(h int) []*message {
+	if list, ok := w.forged[h]; ok {
+		return list
+	}
+	var list []*message
+	for _, e := range machine.Entries(w.u.Root.Get("messages")) {
+		if from := e.Value.Get("from"); from != nil &&
+			!slices.Contains(machine.Scalars(from), w.as[h].Name) {
+			continue
+		}
+		fields := w.u.MessageFields(e.Key.Text)
+		for _, f := range fields {
+			if wide(f.T) {
+				panic(machine.Unsupported("a hostile instance with more than 64 values of a field"))
+			}
+		}
+		of := func(k int) []machine.Value { return fields[k].T.Values() }
+		for _, values := range machine.Product(len(fields), of) {
+			list = append(list, w.interned(machine.NewMessage(e.Key.Text, values)))
+		}
+	}
+	w.forged[h] = list
+	return list
+}
+
+// wide reports whether a hostile instance sends only some of a field's values.
+func wide(t *machine.Type) bool {
+	switch t.Kind {
+	case machine.KInt:
+		return t.Hi-t.Lo >= 64
+	case machine.KText, machine.KBool, machine.KEnum:
+		return false
+	}
+	return len(t.Values()) > 64
+}
