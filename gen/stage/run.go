@@ -13,14 +13,24 @@ import (
 )
 
 // Startless reports whether nothing comes of a machine's event start. Runs do not tell it then: the
-// machine begins, and begins again, as if it were done.
+// machine begins, and begins again, as if it were done. With variables that are kept it may begin again with
+// other values, so that what does nothing at first may do something then.
 func Startless(m *interp.Machine, begin interp.Value) bool {
+	if len(m.Model.Initial.Entry) > 0 && keeps(m.Model) {
+		return false
+	}
 	k := slices.IndexFunc(m.Model.Events, func(e *model.Event) bool { return e.Kind == model.EventStart })
 	if k < 0 {
 		return true
 	}
 	next, effects, res, _ := m.Step(begin, interp.Event{Event: m.Model.Events[k]})
 	return res.Code != fsm.Refused && len(effects) == 0 && next.Equal(begin) && len(m.Fired()) == 0
+}
+
+// keeps reports whether a machine or a part of it has variables that are kept.
+func keeps(m *model.Machine) bool {
+	return slices.ContainsFunc(m.Vars, func(v *model.Var) bool { return v.Kept && v.Ghost == model.NoGhost }) ||
+		slices.ContainsFunc(m.Parts, func(p *model.Part) bool { return keeps(p.Machine) })
 }
 
 // Startless reports whether runs do not tell that the instance starts.

@@ -27,15 +27,38 @@ func (w *world) linkMoves(c *config, i, j int) (out []move) {
 	if in.gone.has(j) && in.lost.has(j) && c.returned < w.returns {
 		next := c.clone()
 		next.returned++
-		w.ask(next, i, j)
+		w.returning(next, i, j)
 		out = append(out, move{desc: desc{label: "asks for " + w.names[j], who: i, kind: isFault}, to: next})
 	}
 	return out
 }
 
-// ask has i want its link to j. Over datagrams it has it; else j is asked, and what comes before the answer
-// is old.
+// revives reports whether links may come back: then ends count what they have told, heard and asked.
+func (w *world) revives() bool {
+	return w.returns != 0 || w.restart.total >= 0 || slices.Max(w.restart.each) > 0 || slices.Max(w.come) > 0
+}
+
+// counted adds to a tally, where links may come back.
+func (w *world) counted(t *tally, j, n int) {
+	if w.revives() {
+		t.add(j, n)
+	}
+}
+
+// asking is the number of what i asks j next, or has asked it last.
+func (w *world) asking(in *inst, i, j int) int {
+	return (in.begins + w.come[i] - in.coming + in.asks.of(j)) & 15
+}
+
+// ask has i ask for its link to j.
 func (w *world) ask(c *config, i, j int) {
+	in := c.in[i]
+	c.push(w.at(i, j, w.news), item{news: "ask", no: w.asking(in, i, j), had: in.heard.of(j)})
+}
+
+// returning has i want its lost link to j back. Over datagrams it has it; else j is asked, and what comes
+// before the answer is old.
+func (w *world) returning(c *config, i, j int) {
 	in := c.own(i)
 	in.gone.drop(j)
 	in.lost.drop(j)
@@ -43,51 +66,117 @@ func (w *world) ask(c *config, i, j int) {
 		in.wait.add(j)
 	}
 	if !w.dgram && w.roles[j] != nil {
+		in.asks.add(j, 1)
 		in.asked.add(j)
-		c.push(w.at(i, j, w.news), item{news: "ask"})
+		w.ask(c, i, j)
 	}
 }
 
-// asked has i hear that j wants their link back.
-func (w *world) asked(c, next *config, i, j int, mv move) []move {
-	in := next.own(i)
-	in.gone.drop(j)
-	in.lost.drop(j)
-	in.wait.drop(j)
-	next.push(w.at(i, j, w.news), item{news: "answer"})
-	return w.applied(c, next, i, w.hears(in.m, "up", j), mv)
+// begins has i ask for all its links, as who begins anew does.
+func (w *world) begins(c *config, i int) {
+	for j := range c.in {
+		if w.linked[i][j] && !w.dgram && w.roles[j] != nil {
+			c.own(i).asked.add(j)
+			w.ask(c, i, j)
+		}
+	}
 }
 
 // old reports whether what comes from j is of a link that i has no more.
 func (w *world) old(in *inst, i, j int) bool {
-	return w.linked[i][j] && (in.gone.has(j) || in.asked.has(j))
+	return in.down || w.linked[i][j] && (in.gone.has(j) || in.asked.has(j))
 }
 
-// hear has i take news of j, or drop what comes from somebody of whom it hears nothing any more.
-func (w *world) hear(c, next *config, i, j int, it item, mv move) []move {
+// shut ends i's end of the link to j, for i alone.
+func (c *config) shut(i, j int) {
+	in := c.own(i)
+	in.gone.add(j)
+	in.wait.drop(j)
+	in.asked.drop(j)
+	in.lost.drop(j)
+	if len(in.held) > 0 {
+		in.held = slices.DeleteFunc(slices.Clone(in.held), func(h kept) bool { return h.from == j })
+	}
+}
+
+// forfeit is shut of a link that i may ask for again.
+func (w *world) forfeit(c *config, i, j int) {
+	c.shut(i, j)
+	if w.returns != 0 {
+		c.own(i).lost.add(j)
+	}
+}
+
+// hear has i take news of j, or drop what comes from somebody of whom it hears nothing any more. What has
+// come is no longer under way in next.
+func (w *world) hear(c, next *config, i, j int, it item, blocked bool, mv move) []move {
 	in := c.in[i]
+	linked := w.linked[i][j]
+	mv.to = next
+	dropped := []move{mv}
+	mv.to = nil
 	switch {
-	case w.linked[i][j] && it.news == "ask":
-		return w.asked(c, next, i, j, mv)
-	case w.linked[i][j] && it.news == "answer":
-		next.own(i).asked.drop(j)
-		mv.to = next
-		return []move{mv}
-	case !w.linked[i][j] || w.old(in, i, j) || it.news == "mark":
-		mv.to = next
-		return []move{mv}
+	case it.news == "ask" && !in.down && it.had != in.told.of(j):
+		return dropped // who asked will hear that i has lost the link
+	case it.news == "reset" && !in.down && in.asked.has(j):
+		if blocked {
+			return nil
+		}
+		w.counted(&next.own(i).heard, j, 1)
+		if in.wait.has(j) { // it asks once more, and nobody notices
+			w.counted(&next.own(i).asks, j, 1)
+			w.ask(next, i, j)
+			return dropped
+		}
+		w.forfeit(next, i, j)
+		return w.applied(c, next, i, w.hears(in.m, "lost", j), mv)
+	case it.news == "mark" && in.asked.has(j) && !in.down:
+		if blocked {
+			return nil
+		}
+		return dropped
+	case in.down || in.asked.has(j):
+		switch {
+		case !linked:
+		case it.news == "reset":
+			w.counted(&next.own(i).heard, j, 1)
+		case it.news == "ask":
+			next.own(i).asked.drop(j)
+			next.push(w.at(i, j, w.news), item{news: "answer", no: it.no})
+			if in.down {
+				next.push(w.at(i, j, w.news), item{news: "lost"})
+			}
+		case it.news == "answer" && it.no == w.asking(in, i, j):
+			next.own(i).asked.drop(j)
+		}
+		return dropped
+	case linked && in.gone.has(j) && it.news == "":
+		return dropped
+	case blocked || in.wait.has(j):
+		return nil
 	}
-	to := next.own(i)
-	to.gone.add(j)
-	if it.news == "reset" {
-		to.lost.add(j)
+	open := linked && !in.gone.has(j)
+	switch {
+	case open && it.news == "lost":
+		next.shut(i, j)
+		return w.applied(c, next, i, w.hears(in.m, "lost", j), mv)
+	case open && it.news == "reset":
+		w.counted(&next.own(i).heard, j, 1)
+		w.forfeit(next, i, j)
+		return w.applied(c, next, i, w.hears(in.m, "lost", j), mv)
+	case !open && it.news == "reset":
+		w.counted(&next.own(i).heard, j, 1)
+	case it.news == "ask":
+		next.push(w.at(i, j, w.news), item{news: "answer", no: it.no})
+		if !open {
+			in := next.own(i)
+			in.gone.drop(j)
+			in.lost.drop(j)
+			mv.answers = true
+			return w.applied(c, next, i, w.hears(in.m, "up", j), mv)
+		}
 	}
-	to.held = without(in.held, j)
-	return w.applied(c, next, i, w.hears(in.m, "lost", j), mv)
-}
-
-func without(held []kept, from int) []kept {
-	return slices.DeleteFunc(slices.Clone(held), func(h kept) bool { return h.from == from })
+	return dropped
 }
 
 // broken has i take its link to j for dead. A crash may cut that step short, too; what j hears is out already.
@@ -109,7 +198,7 @@ func (w *world) broken(c, next *config, i, j int) (out []move) {
 // loses has i hear that its link to j is over; what says what j hears of it.
 func (w *world) loses(c, next *config, i, j int, what string, mv move) []move {
 	w.hangup(next, i, j, what)
-	if what == "reset" {
+	if w.returns != 0 {
 		next.own(i).lost.add(j)
 	}
 	return w.applied(c, next, i, w.hears(c.in[i].m, "lost", j), mv)
@@ -120,12 +209,9 @@ func (w *world) hangup(c *config, i, j int, what string) {
 	if !w.linked[i][j] || c.in[i].gone.has(j) {
 		return
 	}
-	in := c.own(i)
-	in.gone.add(j)
-	in.wait.drop(j)
-	in.asked.drop(j)
-	if len(in.held) > 0 {
-		in.held = without(in.held, j)
+	c.shut(i, j)
+	if what == "reset" {
+		w.counted(&c.own(i).told, j, 1)
 	}
 	if w.roles[j] != nil && !w.dgram {
 		c.push(w.at(i, j, w.news), item{news: what})
@@ -205,58 +291,18 @@ func (w *world) fall(c *config, i, told int) {
 	}
 }
 
-// unheard drops messages from those to whom the link is over, also while the instance takes no event.
-func (w *world) unheard(c *config, i int) (out []move) {
-	for j := range c.in {
-		if !w.old(c.in[i], i, j) {
-			continue
-		}
-		for k, cl := range w.classes {
-			at := w.at(j, i, k)
-			for n, it := range c.ch[at].items {
-				if n > 0 && !cl.bag || it.news != "" {
-					break
-				}
-				out = append(out, w.dropped(c, i, at, n))
-			}
-		}
-	}
-	return out
-}
-
-// dropped is that something arrives where nobody hears it.
-func (w *world) dropped(c *config, i, at, n int) move {
-	next := c.clone()
-	next.take(at, n)
-	return move{desc: desc{label: "dropped", who: i, kind: isNews, class: w.channelNames[at]}, to: next}
-}
-
 // downMoves are what becomes of an instance that is not there.
 func (w *world) downMoves(c *config, i int) (out []move) {
 	in := c.in[i]
 	for j := range c.in {
-		for k, cl := range w.classes {
-			at := w.at(j, i, k)
-			for n := range c.ch[at].items {
-				if n > 0 && !cl.bag {
-					break
-				}
-				mv := w.dropped(c, i, at, n)
-				if w.linked[i][j] && c.ch[at].items[n].news == "ask" {
-					// Who is not there answers that it is gone.
-					mv.to.push(w.at(i, j, w.news), item{news: "answer"})
-					mv.to.push(w.at(i, j, w.news), item{news: "lost"})
-				}
-				out = append(out, mv)
-			}
-		}
+		out = append(out, w.arrivals(c, i, j, true)...)
 	}
 	if in.beat {
 		out = append(out, w.beat(c, i)...)
 	}
-	if w.restart.total < 0 && in.begins < w.restart.each[i] {
+	if w.restart.total < 0 && in.begins < w.restart.each[i] && !in.absent {
 		next := c.clone()
-		fresh := w.begin(i)
+		fresh := w.anew(in, i)
 		m := fresh.m.Clone()
 		for k, v := range in.m.R.Vars {
 			if v.Kept {
@@ -264,15 +310,51 @@ func (w *world) downMoves(c *config, i int) (out []move) {
 			}
 		}
 		fresh.m = w.numbered(w.names[i], m)
-		fresh.begins, fresh.crashes, fresh.used, fresh.seen, fresh.mons = in.begins+1,
-			in.crashes, in.used, in.seen, in.mons
+		fresh.begins, fresh.used, fresh.seen, fresh.mons = in.begins+1, in.used, in.seen, in.mons
 		next.in[i] = fresh
-		for j := range c.in {
-			if w.linked[i][j] {
-				w.ask(next, i, j)
-			}
-		}
+		w.begins(next, i)
 		out = append(out, move{desc: desc{label: "restart", who: i, kind: isFault}, to: next})
 	}
+	if in.coming > 0 {
+		next := c.clone()
+		next.in[i] = w.anew(in, i)
+		next.in[i].coming--
+		w.begins(next, i)
+		out = append(out, move{desc: desc{label: "come", who: i, kind: isComing}, to: next})
+	}
 	return out
+}
+
+// anew is an instance that begins where in is down. What counts faults and links goes on.
+func (w *world) anew(in *inst, i int) *inst {
+	out := w.begin(i)
+	out.begins, out.crashes, out.coming, out.beat = in.begins, in.crashes, in.coming, in.beat
+	out.told, out.heard, out.asks = in.told, in.heard, in.asks
+	return out
+}
+
+// away is an instance at which nobody is any more; it has the values of the beginning.
+func (w *world) away(in *inst, i int) *inst {
+	out := w.anew(in, i)
+	out.down, out.absent, out.started, out.wait, out.gone = true, true, false, 0, 0
+	for j := range w.roles {
+		if w.linked[i][j] {
+			out.gone.add(j)
+		}
+	}
+	return out
+}
+
+// goes has a party go that has ended. The others hear of it behind all that it has sent.
+func (w *world) goes(c *config, i int) []move {
+	in := c.in[i]
+	if w.come[i] == 0 || !in.m.R.States[in.m.State].Final {
+		return nil
+	}
+	next := c.clone()
+	for j := range c.in {
+		w.hangup(next, i, j, "lost")
+	}
+	next.in[i] = w.away(in, i)
+	return []move{{desc: desc{label: "go", who: i, kind: isGoing, class: "go"}, to: next}}
 }

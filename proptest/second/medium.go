@@ -3,6 +3,8 @@ package second
 import (
 	"slices"
 
+	"github.com/parley-go/parley/gen/ast"
+
 	"github.com/parley-go/parley/proptest/second/machine"
 )
 
@@ -114,12 +116,18 @@ func (w *world) forgeries(h int) []*message {
 			continue
 		}
 		fields := w.u.MessageFields(e.Key.Text)
-		for _, f := range fields {
-			if wide(f.T) {
-				panic(machine.Unsupported("a hostile instance with more than 64 values of a field"))
+		if !w.matters(e.Key.Text) {
+			// Whatever is in it, all do the same with it.
+			var values []machine.Value
+			for _, f := range fields {
+				values = append(values, f.T.Zero())
 			}
+			list = append(list, w.interned(machine.NewMessage(e.Key.Text, values)))
+			continue
 		}
-		of := func(k int) []machine.Value { return fields[k].T.Values() }
+		of := func(k int) []machine.Value {
+			return sent(e.Key.Text+"."+fields[k].Name, fields[k].T.With(w.texts()))
+		}
 		for _, values := range machine.Product(len(fields), of) {
 			list = append(list, w.interned(machine.NewMessage(e.Key.Text, values)))
 		}
@@ -128,13 +136,40 @@ func (w *world) forgeries(h int) []*message {
 	return list
 }
 
-// wide reports whether a hostile instance sends only some of a field's values.
-func wide(t *machine.Type) bool {
-	switch t.Kind {
-	case machine.KInt:
-		return t.Hi-t.Lo >= 64
-	case machine.KText, machine.KBool, machine.KEnum:
-		return false
+// texts are the texts that machines name, by their types: a hostile instance sends them, too.
+func (w *world) texts() map[*machine.Type][]machine.Text {
+	out := map[*machine.Type][]machine.Text{}
+	for i := range w.as {
+		eachStatement(w.as[i], nil, func(r *machine.Role, _ []*machine.Part, n *ast.Node) {
+			for _, e := range n.Entries {
+				r.Texts(e.Key.Text, e.Value, out)
+			}
+		})
 	}
-	return len(t.Values()) > 64
+	return out
+}
+
+// matters reports whether somebody looks at a message or keeps it, so that its values matter.
+func (w *world) matters(name string) bool {
+	return slices.ContainsFunc(w.roles, func(r *machine.Role) bool { return r != nil && r.Takes(name) })
+}
+
+// sent are the values of a field that a hostile instance sends: all, if they are few. Of a list these are
+// otherwise the empty one, and those of one element or full of one.
+func sent(field string, t *machine.Type) []machine.Value {
+	const few = 64
+	switch n := t.Size(few + 1); {
+	case n <= few || t.Kind == machine.KText || t.Kind == machine.KEnum:
+		return t.Values()
+	case t.Kind == machine.KList && t.Elem.Size(few+1) <= few:
+		out := []machine.Value{machine.List{}}
+		for _, x := range t.Elem.Values() {
+			out = append(out, machine.List{x})
+			if t.Max > 1 {
+				out = append(out, machine.List(slices.Repeat([]machine.Value{x}, int(t.Max))))
+			}
+		}
+		return out
+	}
+	panic(machine.Unsupported("a hostile instance with more than 64 values of " + field))
 }

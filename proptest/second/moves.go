@@ -12,6 +12,7 @@ type move struct {
 	desc
 	to        *config
 	wrong     bool
+	answers   bool   // news of a link goes out before all that the step sends
 	violation string // what is wrong with the step; then there is no configuration behind it
 }
 
@@ -54,7 +55,10 @@ func (w *world) moves(c *config) (out []move) {
 			next.own(i).started = true
 			out = append(out, w.applied(c, next, i, o, move{desc: desc{label: "start", who: i,
 				kind: isStart, class: "start"}})...)
-			out = append(append(out, w.crashes(c, i)...), w.unheard(c, i)...)
+			out = append(out, w.crashes(c, i)...)
+			for j := range c.in {
+				out = append(out, w.arrivals(c, i, j, true)...)
+			}
 		default:
 			out = append(out, w.liveMoves(c, i)...)
 		}
@@ -106,15 +110,19 @@ func (w *world) liveMoves(c *config, i int) (out []move) {
 		if w.labels {
 			mv.label = "handles " + h.msg.Text
 		}
-		return append(append(out, w.receive(c, next, i, h.from, h.msg, mv)...), w.unheard(c, i)...)
+		out = append(out, w.receive(c, next, i, h.from, h.msg, mv)...)
+		for j := range c.in {
+			out = append(out, w.arrivals(c, i, j, true)...)
+		}
+		return out
 	}
 	out = append(out, w.commandMoves(c, i)...)
 	out = append(out, w.timerMoves(c, i)...)
 	for j := range c.in {
-		out = append(out, w.arrivals(c, i, j)...)
+		out = append(out, w.arrivals(c, i, j, false)...)
 		out = append(out, w.linkMoves(c, i, j)...)
 	}
-	return append(out, w.beat(c, i)...)
+	return append(append(out, w.goes(c, i)...), w.beat(c, i)...)
 }
 
 // command is one that a program may give, with its arguments.
@@ -253,9 +261,9 @@ func (w *world) timerMoves(c *config, i int) (out []move) {
 	return out
 }
 
-// arrivals are what i may hear of j.
-func (w *world) arrivals(c *config, i, j int) (out []move) {
-	in := c.in[i]
+// arrivals are what i may hear of j. An instance that is blocked takes no event, but what nobody hears is
+// dropped.
+func (w *world) arrivals(c *config, i, j int, blocked bool) (out []move) {
 	for k, cl := range w.classes {
 		at := w.at(j, i, k)
 		items := c.ch[at].items
@@ -270,16 +278,15 @@ func (w *world) arrivals(c *config, i, j int) (out []move) {
 			if w.labels {
 				mv.label = it.text() + " from " + w.names[j]
 			}
-			old := w.old(in, i, j)
-			if in.wait.has(j) && !old && it.news != "answer" && it.news != "ask" {
-				continue // it gets `up` first
-			}
-			if it.news != "" || old {
+			if it.news != "" || w.old(c.in[i], i, j) {
 				next := c.clone()
 				next.take(at, n)
 				mv.kind = isNews
-				out = append(out, w.hear(c, next, i, j, it, mv)...)
+				out = append(out, w.hear(c, next, i, j, it, blocked, mv)...)
 				continue
+			}
+			if blocked || c.in[i].wait.has(j) {
+				continue // it gets `up` first
 			}
 			mv.event = it.msg.Name
 			next := c.clone()
@@ -352,8 +359,12 @@ func (w *world) applied(c, next *config, i int, o machine.Outcome, mv move) (out
 			sends++
 		}
 	}
-	if sends > 0 && !w.atomic && w.mayCrash(c, i) {
-		for n := range sends {
+	tears := sends
+	if mv.answers && !o.Ignored {
+		tears = max(tears, 1)
+	}
+	if tears > 0 && !w.atomic && w.mayCrash(c, i) {
+		for n := range tears {
 			torn := next.clone()
 			// Monitors see nothing of such a step.
 			torn.own(i).mons, torn.joint = c.in[i].mons, c.joint

@@ -15,6 +15,7 @@ type Result struct {
 	Violated       map[string]int // by the name of the claim: the length of a shortest run that shows it
 	Witness        map[string]int // of `sometimes`: the length of a shortest run to it
 	Complete       bool
+	Levels         []int // how many configurations are that far away, by the number of steps
 }
 
 // Options of [Spec.Run].
@@ -96,6 +97,7 @@ func (s *search) run() *Result {
 	s.add(w.first(), 0)
 	for s.depth = 0; len(s.next) > 0 && s.res.Complete; s.depth++ {
 		s.level, s.next = s.next, nil
+		s.res.Levels = append(s.res.Levels, len(s.level))
 		for _, key := range s.level {
 			if s.o.Most > 0 && len(s.index) > s.o.Most {
 				s.res.Complete = false

@@ -73,7 +73,9 @@ func newWorld(root *ast.Node, name string) *world {
 	w.faults(check.Get("faults"))
 	w.links()
 	for _, e := range machine.Entries(check.Get("come")) {
-		panic(machine.Unsupported("parties that come: " + e.Key.Text))
+		for _, i := range w.named(e.Key.Text) {
+			w.come[i] = int(u.Number(e.Value))
+		}
 	}
 	if q := check.Get("quiet"); q != nil {
 		w.quiet = u.Expr(q)
@@ -291,74 +293,87 @@ func roleMentions(r *machine.Role, event string) bool {
 	return false
 }
 
-// linky reports whether a role mentions up or lost, or closes links.
+// linky reports whether an instance keeps to a role that mentions up or lost, or closes links.
 func (w *world) linky(i int) bool {
+	if w.roles[i] == nil {
+		return false
+	}
 	if w.mentions(i, "up") || w.mentions(i, "lost") {
 		return true
 	}
 	found := false
-	eachStatement(w.as[i], func(_ *machine.Role, _ *machine.Part, n *ast.Node) {
+	eachStatement(w.as[i], nil, func(_ *machine.Role, _ []*machine.Part, n *ast.Node) {
 		found = found || n.Entry("close") != nil
 	})
 	return found
 }
 
-// eachStatement visits all maps of a role and its parts that may be statements.
-func eachStatement(r *machine.Role, visit func(r *machine.Role, p *machine.Part, n *ast.Node)) {
-	var walk func(r *machine.Role, p *machine.Part, n *ast.Node)
-	walk = func(r *machine.Role, p *machine.Part, n *ast.Node) {
+// eachStatement visits all maps of a role and its parts that may be statements, with the parts in which
+// they stand, the outermost first.
+func eachStatement(r *machine.Role, path []*machine.Part,
+	visit func(r *machine.Role, path []*machine.Part, n *ast.Node)) {
+	var walk func(n *ast.Node)
+	walk = func(n *ast.Node) {
 		if n == nil {
 			return
 		}
 		if n.Kind == ast.Map {
-			visit(r, p, n)
+			visit(r, path, n)
 		}
 		for _, e := range n.Entries {
 			if e.Key.Text != "parts" && e.Key.Text != "doc" {
-				walk(r, p, e.Value)
+				walk(e.Value)
 			}
 		}
 		for _, it := range n.Items {
-			walk(r, p, it)
+			walk(it)
 		}
 	}
-	walk(r, nil, r.Node)
+	walk(r.Node)
 	for _, p := range r.Parts {
-		inner := p
-		eachStatement(p.Role, func(r *machine.Role, q *machine.Part, n *ast.Node) {
-			if q == nil {
-				q = inner
-			}
-			visit(r, q, n)
-		})
+		eachStatement(p.Role, append(slices.Clone(path), p), visit)
 	}
 }
 
-// receiver is one `to` of a role, with the part in which it stands.
+// receiver is one `to` of a role, with the message that goes there.
 type receiver struct {
-	r  *machine.Role
-	to *ast.Node // nil: nothing is said
+	r   *machine.Role
+	msg string
+	to  *ast.Node // nil: nothing is said
 }
 
 func (w *world) receivers(i int) (out []receiver) {
-	eachStatement(w.as[i], func(r *machine.Role, p *machine.Part, n *ast.Node) {
-		for _, key := range []string{"send", "close"} {
-			e := n.Entry(key)
-			if e == nil || key == "send" && (e.Value.Kind != ast.Scalar || n.Get("machine") != nil) {
-				continue
-			}
-			at := receiver{r, n.Get("to")}
-			if at.to == nil && p != nil && p.To != nil {
-				at = receiver{w.as[i], p.To}
-			}
-			out = append(out, at)
+	eachStatement(w.as[i], nil, func(r *machine.Role, path []*machine.Part, n *ast.Node) {
+		e := n.Entry("send")
+		if e == nil || e.Value.Kind != ast.Scalar || n.Get("machine") != nil {
+			return
 		}
+		at := receiver{r, machine.LiteralName(r.U.Expr(e.Value)), n.Get("to")}
+		for k := len(path) - 1; k >= 0; k-- {
+			around := w.as[i]
+			if k > 0 {
+				around = path[k-1].Role
+			}
+			if at.to == nil && path[k].To != nil {
+				at.r, at.to = around, path[k].To
+			}
+			if to := path[k].Send[at.msg]; to != nil {
+				if to.Text == "none" {
+					return
+				}
+				at.msg = machine.LiteralName(around.U.Expr(to))
+			}
+		}
+		out = append(out, at)
 	})
 	return out
 }
 
-// mayGo reports whether what i sends may go to j.
+// mayGo reports whether what i sends may go to j, where somebody mentions it.
 func (w *world) mayGo(i, j int, at receiver) bool {
+	if !w.mentions(j, at.msg) {
+		return false
+	}
 	if at.to == nil || at.to.Text == "all" {
 		return true
 	}

@@ -67,14 +67,16 @@ type message struct {
 
 // item is a message, or news of a link, on its way.
 type item struct {
-	news string // "lost", "reset", "mark"; "" for a message
+	news string // "lost", "reset", "mark", "ask", "answer"; "" for a message
 	msg  *message
 	age  int
+	no   int // of an ask, which one; of an answer, to which ask
+	had  int // of an ask, how many resets its sender had heard
 }
 
 // same reports whether two items are alike.
 func (it item) same(other item) bool {
-	return it.news == other.news && it.age == other.age &&
+	return it.news == other.news && it.age == other.age && it.no == other.no && it.had == other.had &&
 		(it.msg == other.msg || it.msg != nil && other.msg != nil && it.msg.Text == other.msg.Text)
 }
 
@@ -119,6 +121,12 @@ func (e ends) has(j int) bool { return e>>j&1 == 1 }
 func (e *ends) add(j int)     { *e |= 1 << j }
 func (e *ends) drop(j int)    { *e &^= 1 << j }
 
+// tally counts something by peer, modulo 16.
+type tally uint64
+
+func (t tally) of(j int) int      { return int(t >> (4 * j) & 15) }
+func (t *tally) add(j int, n int) { *t = *t&^(15<<(4*j)) | tally((t.of(j)+n)&15)<<(4*j) }
+
 // inst is what one instance is at one moment. It is not changed but by the configuration that owns it.
 type inst struct {
 	owner   *config
@@ -126,18 +134,22 @@ type inst struct {
 	m       *machine.Machine // nil: hostile
 	started bool
 	down    bool
+	absent  bool // down, and nobody has come yet, or the last one has gone
 	held    []kept
 	used    map[string]int
 	seen    map[string]machine.Value    // what claims remember of reports and commands
 	mons    map[string]*machine.Machine // monitors
 	crashes int
-	begins  int  // restarts
-	coming  int  // how many may still come
-	beat    bool // the present beat is still to be felt
-	gone    ends // its ends of links that are over
-	wait    ends // its ends that are to come up
-	lost    ends // its ends that it has lost, so that it may ask for them again
-	asked   ends // its ends that it has asked for: what comes before the answer is old
+	begins  int   // restarts
+	coming  int   // how many may still come
+	beat    bool  // the present beat is still to be felt
+	gone    ends  // its ends of links that are over
+	wait    ends  // its ends that are to come up
+	lost    ends  // its ends that it has lost, so that it may ask for them again
+	asked   ends  // its ends that it has asked for: what comes before the answer is old
+	told    tally // how many resets of an open link it has sent, where links may come back
+	heard   tally // how many it has heard
+	asks    tally // how often it has asked, besides in the beginning
 }
 
 // config is a configuration. What it points at may belong to others, too.
@@ -199,8 +211,15 @@ func (w *world) first() *config {
 	}
 	for i := range w.roles {
 		c.in = append(c.in, w.begin(i))
-		c.in[i].coming = w.come[i]
-		c.in[i].down = w.come[i] > 0
+		if w.come[i] > 0 {
+			c.in[i] = w.away(c.in[i], i)
+			c.in[i].coming = w.come[i]
+		}
+		for j := range w.roles {
+			if w.come[j] > 0 && w.linked[i][j] && !w.dgram {
+				c.shut(i, j) // as a link that was lost: who comes asks for it
+			}
+		}
 	}
 	for k, m := range w.monitors {
 		if m.joint {
@@ -338,7 +357,7 @@ func writeString(b []byte, s string) []byte {
 // write writes an instance so that equal ones are written alike.
 func (w *world) write(b []byte, in *inst) []byte {
 	flags := uint64(0)
-	for k, is := range []bool{in.started, in.down, in.beat} {
+	for k, is := range []bool{in.started, in.down, in.beat, in.absent} {
 		if is {
 			flags |= 1 << k
 		}
@@ -348,7 +367,8 @@ func (w *world) write(b []byte, in *inst) []byte {
 		no = in.m.No
 	}
 	for _, x := range []uint64{uint64(no), flags, uint64(in.crashes), uint64(in.begins), uint64(in.coming),
-		uint64(in.gone), uint64(in.wait), uint64(in.lost), uint64(in.asked), uint64(len(in.held))} {
+		uint64(in.gone), uint64(in.wait), uint64(in.lost), uint64(in.asked), uint64(in.told), uint64(in.heard),
+		uint64(in.asks), uint64(len(in.held))} {
 		b = binary.AppendUvarint(b, x)
 	}
 	for _, h := range in.held {
@@ -394,6 +414,7 @@ func (w *world) writeQueue(b []byte, q *queue, bag bool) []byte {
 	}
 	for _, it := range q.items {
 		b = binary.AppendUvarint(writeString(b, it.text()), uint64(it.age))
+		b = append(b, byte(it.no), byte(it.had))
 	}
 	return b
 }

@@ -149,8 +149,8 @@ func (r *Role) variable(name string) bool {
 
 // Typed evaluates an expression of which a value of t is wanted. The value need not fit yet.
 func (e *Env) Typed(n syntax.Node, t *Type) Value {
-	for t != nil && t.Kind == kOptional {
-		t = t.elem
+	for t != nil && t.Kind == KOptional {
+		t = t.Elem
 	}
 	if t == nil {
 		return e.Eval(n)
@@ -160,10 +160,10 @@ func (e *Env) Typed(n syntax.Node, t *Type) Value {
 	}
 	switch x := n.(type) {
 	case *syntax.List:
-		if t.Kind == kList || t.Kind == kSet {
+		if t.Kind == KList || t.Kind == KSet {
 			out := List{}
 			for _, el := range x.Elems {
-				out = append(out, e.Typed(el, t.elem))
+				out = append(out, e.Typed(el, t.Elem))
 			}
 			return out
 		}
@@ -177,8 +177,8 @@ func (e *Env) Typed(n syntax.Node, t *Type) Value {
 			}
 			return e.Typed(x.Args[2], t)
 		case "append", "with", "without":
-			if t.Kind == kList || t.Kind == kSet {
-				return e.collect(x, t.elem)
+			if t.Kind == KList || t.Kind == KSet {
+				return e.collect(x, t.Elem)
 			}
 		}
 	}
@@ -445,10 +445,10 @@ func (e *Env) over(n syntax.Node) []Value {
 func (e *Env) build(n *syntax.Build, t *Type) Value {
 	var elem *Type
 	if t != nil {
-		elem = t.elem
+		elem = t.Elem
 	}
-	if t != nil && t.Kind == kArray {
-		out := t.zero().(*Array)
+	if t != nil && t.Kind == KArray {
+		out := t.Zero().(*Array)
 		for i := range out.V {
 			out.V[i] = nil // a map's other keys get none
 		}

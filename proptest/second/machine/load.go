@@ -80,8 +80,8 @@ func NewUnit(root, check *ast.Node, parties int, given map[string]*Type) *Unit {
 	}
 	for _, e := range Entries(root.Get("types")) {
 		t := u.named(e.Key.Text)
-		if t.Kind == kOptional {
-			t = t.elem
+		if t.Kind == KOptional {
+			t = t.Elem
 		}
 		if t.Kind != KEnum {
 			continue
@@ -124,6 +124,92 @@ func (u *Unit) Expr(n *ast.Node) syntax.Node {
 	}
 	u.parsed[n] = x
 	return x
+}
+
+// Texts adds the texts that a statement or condition of the role names to those of their types.
+func (r *Role) Texts(key string, n *ast.Node, out map[*Type][]Text) {
+	if n == nil || n.Kind != ast.Scalar || !strings.ContainsAny(n.Text, "'\"") {
+		return
+	}
+	x, err := syntax.Parse(n.Text, n.Part)
+	if err != nil {
+		return
+	}
+	add := func(t *Type, x syntax.Node) {
+		for t != nil && t.Kind == KOptional {
+			t = t.Elem
+		}
+		if s, ok := x.(*syntax.String); ok && t != nil && t.Kind == KText && !slices.Contains(out[t], Text(s.Value)) {
+			out[t] = append(out[t], Text(s.Value))
+		}
+	}
+	if key == "send" || key == "report" {
+		name, _, given := literal(x)
+		fields := r.Fields["r:"+name]
+		if key == "send" {
+			fields = r.U.MessageFields(name)
+		}
+		for _, g := range given {
+			for _, f := range fields {
+				if f.Name == g.Name {
+					add(f.T, g.Value)
+				}
+			}
+		}
+	}
+	for _, v := range slices.Concat(r.Vars, r.Params) {
+		if v.Name == key {
+			add(v.T, x)
+		}
+	}
+	var walk func(x syntax.Node)
+	walk = func(x syntax.Node) {
+		if b, ok := x.(*syntax.Binary); ok {
+			for _, v := range slices.Concat(r.Vars, r.Params) {
+				if id, ok := b.X.(*syntax.Ident); ok && id.Name == v.Name {
+					add(v.T, b.Y)
+				}
+			}
+		}
+		for _, k := range Children(x) {
+			walk(k)
+		}
+	}
+	walk(x)
+}
+
+// Children are the expressions in an expression.
+func Children(n syntax.Node) (out []syntax.Node) {
+	switch n := n.(type) {
+	case *syntax.Unary:
+		out = []syntax.Node{n.X}
+	case *syntax.Binary:
+		out = []syntax.Node{n.X, n.Y}
+	case *syntax.Select:
+		out = []syntax.Node{n.X}
+	case *syntax.Index:
+		out = append([]syntax.Node{n.X}, n.Args...)
+	case *syntax.Call:
+		out = n.Args
+	case *syntax.List:
+		out = n.Elems
+	case *syntax.Literal:
+		for _, f := range n.Fields {
+			out = append(out, f.Value)
+		}
+	case *syntax.Quantified:
+		out = []syntax.Node{n.Over, n.X}
+	case *syntax.Build:
+		out = []syntax.Node{n.Over, n.Elem}
+		if n.If != nil {
+			out = append(out, n.If)
+		}
+	case *syntax.Range:
+		out = []syntax.Node{n.Lo, n.Hi}
+	case *syntax.Arrow:
+		out = []syntax.Node{n.X, n.Y}
+	}
+	return out
 }
 
 func parsed(text string, n *ast.Node) syntax.Node {
@@ -205,8 +291,8 @@ func (u *Unit) declared(name string) []Name {
 func (u *Unit) narrow(t *Type, d *ast.Node) *Type {
 	out := *t
 	out.all = nil
-	if t.Kind == kOptional {
-		out.elem = u.narrow(t.elem, d)
+	if t.Kind == KOptional {
+		out.Elem = u.narrow(t.Elem, d)
 		return &out
 	}
 	if d.Kind == ast.List {
@@ -235,6 +321,25 @@ func (u *Unit) narrow(t *Type, d *ast.Node) *Type {
 	return &out
 }
 
+// With is t with more texts, wherever there are texts of those types in it.
+func (t *Type) With(texts map[*Type][]Text) *Type {
+	if t == nil || len(texts) == 0 {
+		return t
+	}
+	out := *t
+	out.all, out.Elem = nil, t.Elem.With(texts)
+	switch t.Kind {
+	case KText:
+		out.more = texts[t]
+	case KRecord:
+		out.fields = slices.Clone(t.fields)
+		for k := range out.fields {
+			out.fields[k].T = t.fields[k].T.With(texts)
+		}
+	}
+	return &out
+}
+
 // typ returns the type that a node declares.
 func (u *Unit) typ(n *ast.Node) *Type {
 	if n.Kind == ast.Scalar {
@@ -251,21 +356,21 @@ func (u *Unit) typ(n *ast.Node) *Type {
 		return t
 	}
 	if r := n.Get("record"); r != nil {
-		return &Type{Kind: kRecord, fields: u.fields(r)}
+		return &Type{Kind: KRecord, fields: u.fields(r)}
 	}
 	if s := n.Get("set"); s != nil {
-		return &Type{Kind: kSet, elem: u.typ(s)}
+		return &Type{Kind: KSet, Elem: u.typ(s)}
 	}
 	for _, key := range []string{"list", "queue"} {
 		if l := n.Get(key); l != nil {
-			return &Type{Kind: kList, elem: u.typ(l), max: u.Number(n.Get("max"))}
+			return &Type{Kind: KList, Elem: u.typ(l), Max: u.Number(n.Get("max"))}
 		}
 	}
 	if a := n.Get("array"); a != nil {
-		return &Type{Kind: kArray, key: u.typ(a), elem: u.typ(n.Get("of"))}
+		return &Type{Kind: KArray, key: u.typ(a), Elem: u.typ(n.Get("of"))}
 	}
 	if m := n.Get("map"); m != nil {
-		return &Type{Kind: kArray, key: u.typ(m), elem: &Type{Kind: kOptional, elem: u.typ(n.Get("of"))}}
+		return &Type{Kind: KArray, key: u.typ(m), Elem: &Type{Kind: KOptional, Elem: u.typ(n.Get("of"))}}
 	}
 	panic(Unsupported("a type with " + strings.Join(n.Keys(), ", ")))
 }
@@ -303,7 +408,7 @@ func (u *Unit) short(n *ast.Node) *Type {
 		t = &Type{Kind: KText, texts: 1}
 	}
 	if s.Optional {
-		t = &Type{Kind: kOptional, elem: t}
+		t = &Type{Kind: KOptional, Elem: t}
 	}
 	return t
 }
@@ -334,7 +439,7 @@ type Part struct {
 	Role *Role
 	keys []field
 	with []ast.Entry
-	send map[string]*ast.Node
+	Send map[string]*ast.Node
 	To   *ast.Node
 }
 
@@ -384,6 +489,21 @@ type Role struct {
 	Clamps   bool // a monitor, whose numbers stay within their types
 }
 
+// Takes reports whether some state of the role handles or defers an event.
+func (r *Role) Takes(event string) bool {
+	for _, s := range r.States {
+		if h := s.On[event]; h != nil && h.mode != "ignore" {
+			return true
+		}
+	}
+	for _, c := range r.Common {
+		if h := c.On[event]; h != nil && h.mode != "ignore" {
+			return true
+		}
+	}
+	return false
+}
+
 type common struct {
 	in, except []string
 	On         map[string]*handler
@@ -415,7 +535,7 @@ func (u *Unit) Read(name string, n *ast.Node) *Role {
 	}
 	for _, e := range Entries(n.Get("vars")) {
 		v := variable{Name: e.Key.Text, T: u.typ(e.Value)}
-		v.init = v.T.zero()
+		v.init = v.T.Zero()
 		if x := e.Value.Get("init"); e.Value.Kind == ast.Map && x != nil {
 			v.init = v.T.Fit((&Env{U: u}).Typed(u.Expr(x), v.T))
 		}
@@ -468,7 +588,7 @@ func items(n *ast.Node) []*ast.Node {
 }
 
 func (u *Unit) part(name string, n *ast.Node) *Part {
-	p := &Part{Name: name, send: map[string]*ast.Node{}, To: n.Get("to"), with: Entries(n.Get("with"))}
+	p := &Part{Name: name, Send: map[string]*ast.Node{}, To: n.Get("to"), with: Entries(n.Get("with"))}
 	p.keys = u.fields(n.Get("key"))
 	machine, roleName, imported := strings.Cut(n.Get("machine").Text, ".")
 	if !imported {
@@ -486,7 +606,7 @@ func (u *Unit) part(name string, n *ast.Node) *Part {
 		p.Role = NewUnit(root, nil, u.parties, given).Role(roleName)
 	}
 	for _, e := range Entries(n.Get("send")) {
-		p.send[e.Key.Text] = e.Value
+		p.Send[e.Key.Text] = e.Value
 	}
 	return p
 }

@@ -508,6 +508,12 @@ func literal(n syntax.Node) (name string, path syntax.Node, fields []syntax.Fiel
 	panic(Unsupported("the literal " + syntax.Source(n)))
 }
 
+// LiteralName is the name of a message, command or report in a statement.
+func LiteralName(n syntax.Node) string {
+	name, _, _ := literal(n)
+	return name
+}
+
 // literal evaluates the fields of a literal.
 func (e *Env) literal(n syntax.Node, fields []field) ([]Value, map[string]Value) {
 	_, _, given := literal(n)
@@ -613,7 +619,7 @@ func (s *step) send(f *frame, m Message, to []int) {
 		}
 		return
 	}
-	mapped := f.p.send[m.Name]
+	mapped := f.p.Send[m.Name]
 	e := f.outer(s)
 	fields := f.m.R.U.MessageFields(m.Name)
 	switch {
@@ -766,7 +772,7 @@ func (e *Env) assign(x syntax.Node, v func(t *Type) Value) {
 			case *Array:
 				i := a.T.place(e.Typed(x.Args[0], a.T.key))
 				out := &Array{a.T, slices.Clone(a.V)}
-				out.V[i] = a.T.elem.Fit(v(a.T.elem))
+				out.V[i] = a.T.Elem.Fit(v(a.T.Elem))
 				return out
 			case List:
 				i := Number(e.Eval(x.Args[0]))
@@ -774,7 +780,7 @@ func (e *Env) assign(x syntax.Node, v func(t *Type) Value) {
 					faultf("index %d of a list of %d", i, len(a))
 				}
 				out := slices.Clone(a)
-				out[i] = plain(t).elem.Fit(v(plain(t).elem))
+				out[i] = plain(t).Elem.Fit(v(plain(t).Elem))
 				return out
 			}
 			faultf("none has no elements")
@@ -799,8 +805,8 @@ func (e *Env) assign(x syntax.Node, v func(t *Type) Value) {
 
 // plain is t, or what is in it if it is optional.
 func plain(t *Type) *Type {
-	if t.Kind == kOptional {
-		return t.elem
+	if t.Kind == KOptional {
+		return t.Elem
 	}
 	return t
 }

@@ -1,6 +1,9 @@
 package machine
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // Timing is how a check counts time; without a beat it does not.
 type Timing struct {
@@ -113,15 +116,33 @@ func (m *Machine) Tick() {
 	}
 }
 
-// StartDoes reports whether the start of a machine does anything.
+// StartDoes reports whether the start of a new machine does anything. Where variables are kept it may begin
+// again with other values, and what does nothing at first may do something then.
 func (m *Machine) StartDoes() bool {
-	for s := m.R.States[m.State]; s != nil; s = s.parent {
+	if hs := m.handlers("start"); len(hs) > 0 && hs[0].h.mode == "" {
+		return true
+	}
+	at := m.R.States[m.State]
+	for s := at.parent; s != nil; s = s.parent {
 		if len(s.entry) > 0 {
 			return true
 		}
 	}
-	hs := m.handlers("start")
-	return len(hs) > 0 && hs[0].h.mode == ""
+	if len(at.entry) == 0 {
+		return false
+	}
+	o := m.Step(Event{Name: "start", Sender: -1}, nil)
+	return m.keeps() || o.Fault != "" || o.Refused || len(o.Effects) > 0 || o.M.Text() != m.Text()
+}
+
+// keeps reports whether variables of a machine or its parts outlive a crash.
+func (m *Machine) keeps() bool {
+	for _, p := range m.Parts {
+		if p.keeps() {
+			return true
+		}
+	}
+	return slices.ContainsFunc(m.R.Vars, func(v variable) bool { return v.Kept })
 }
 
 func (m *Machine) AnyTimer() bool {

@@ -53,11 +53,11 @@ const (
 	KInt       // and opaque numbers
 	KEnum
 	KText
-	kOptional
-	kRecord
-	kArray
-	kList
-	kSet
+	KOptional
+	KRecord
+	KArray
+	KList
+	KSet
 )
 
 // Type is a type with the domain that the check gives it.
@@ -65,12 +65,13 @@ type Type struct {
 	Kind   kind
 	Lo, Hi int64
 	opaque bool
-	texts  int64 // kText: how many different ones there are
+	texts  int64  // kText: how many different ones there are
+	more   []Text // kText: others that there are
 	names  []Name
 	fields []field
 	key    *Type
-	elem   *Type
-	max    int64
+	Elem   *Type
+	Max    int64
 	all    []Value // what values returns
 }
 
@@ -214,24 +215,29 @@ func (t *Type) list() (out []Value) {
 		for i := range t.texts {
 			out = append(out, sample(i))
 		}
-	case kOptional:
-		return append([]Value{nil}, t.elem.Values()...)
-	case kRecord:
+		for _, x := range t.more {
+			if !slices.Contains(out, Value(x)) {
+				out = append(out, x)
+			}
+		}
+	case KOptional:
+		return append([]Value{nil}, t.Elem.Values()...)
+	case KRecord:
 		for _, vs := range Product(len(t.fields), func(i int) []Value { return t.fields[i].T.Values() }) {
 			out = append(out, &Record{t, vs})
 		}
-	case kArray:
-		for _, vs := range Product(len(t.key.Values()), func(int) []Value { return t.elem.Values() }) {
+	case KArray:
+		for _, vs := range Product(len(t.key.Values()), func(int) []Value { return t.Elem.Values() }) {
 			out = append(out, &Array{t, vs})
 		}
-	case kList:
-		for n := range int(t.max) + 1 {
-			for _, vs := range Product(n, func(int) []Value { return t.elem.Values() }) {
+	case KList:
+		for n := range int(t.Max) + 1 {
+			for _, vs := range Product(n, func(int) []Value { return t.Elem.Values() }) {
 				out = append(out, List(vs))
 			}
 		}
-	case kSet:
-		elems := t.elem.Values()
+	case KSet:
+		elems := t.Elem.Values()
 		for _, vs := range Product(len(elems), func(int) []Value { return []Value{false, true} }) {
 			s := Set{}
 			for i, in := range vs {
@@ -243,6 +249,46 @@ func (t *Type) list() (out []Value) {
 		}
 	}
 	return out
+}
+
+// Size is how many values t has, or most if there are more.
+func (t *Type) Size(most int64) int64 {
+	n := int64(1)
+	times := func(of int64, how int64) {
+		for range min(how, most) {
+			n = min(n*of, most)
+		}
+	}
+	switch t.Kind {
+	case KBool:
+		n = 2
+	case KInt:
+		n = t.Hi - t.Lo + 1
+	case KEnum:
+		n = int64(len(t.names))
+	case KText:
+		n = t.texts + int64(len(t.more))
+	case KOptional:
+		n = t.Elem.Size(most) + 1
+	case KRecord:
+		for _, f := range t.fields {
+			times(f.T.Size(most), 1)
+		}
+	case KArray:
+		times(t.Elem.Size(most), t.key.Size(most))
+	case KSet:
+		times(2, t.Elem.Size(most))
+	case KList:
+		one := t.Elem.Size(most)
+		for all := int64(1); all <= t.Max && n < most; all++ {
+			each := int64(1)
+			for range all {
+				each = min(each*one, most)
+			}
+			n += each
+		}
+	}
+	return min(n, most)
 }
 
 // Product returns all tuples of n values.
@@ -263,8 +309,8 @@ func Product(n int, of func(i int) []Value) [][]Value {
 	return out
 }
 
-// zero is the value with which a variable begins.
-func (t *Type) zero() Value {
+// Zero is the value with which a variable begins.
+func (t *Type) Zero() Value {
 	switch t.Kind {
 	case KBool:
 		return false
@@ -274,21 +320,21 @@ func (t *Type) zero() Value {
 		return t.names[0]
 	case KText:
 		return Text("")
-	case kRecord:
+	case KRecord:
 		r := &Record{T: t}
 		for _, f := range t.fields {
-			r.V = append(r.V, f.T.zero())
+			r.V = append(r.V, f.T.Zero())
 		}
 		return r
-	case kArray:
+	case KArray:
 		a := &Array{T: t}
 		for range t.key.Values() {
-			a.V = append(a.V, t.elem.zero())
+			a.V = append(a.V, t.Elem.Zero())
 		}
 		return a
-	case kList:
+	case KList:
 		return List{}
-	case kSet:
+	case KSet:
 		return Set{}
 	}
 	return nil
@@ -300,11 +346,11 @@ func (t *Type) Fit(v Value) Value {
 	if in, ok := v.(Instance); ok {
 		v = int64(in)
 	}
-	if t.Kind == kOptional {
+	if t.Kind == KOptional {
 		if v == nil {
 			return nil
 		}
-		return t.elem.Fit(v)
+		return t.Elem.Fit(v)
 	}
 	if v == nil {
 		faultf("none is used as a value")
@@ -314,7 +360,7 @@ func (t *Type) Fit(v Value) Value {
 		if n := v.(int64); !t.opaque && (n < t.Lo || n > t.Hi) {
 			faultf("%d is outside of %d..%d", n, t.Lo, t.Hi)
 		}
-	case kList:
+	case KList:
 		l, ok := v.(List)
 		if s, is := v.(Set); is {
 			l, ok = List(s), true
@@ -322,15 +368,15 @@ func (t *Type) Fit(v Value) Value {
 		if !ok {
 			panic(fmt.Sprintf("%T for a list", v))
 		}
-		if int64(len(l)) > t.max {
-			faultf("a list of at most %d has %d", t.max, len(l))
+		if int64(len(l)) > t.Max {
+			faultf("a list of at most %d has %d", t.Max, len(l))
 		}
 		out := make(List, len(l))
 		for i := range l {
-			out[i] = t.elem.Fit(l[i])
+			out[i] = t.Elem.Fit(l[i])
 		}
 		return out
-	case kSet:
+	case KSet:
 		var in []Value
 		switch v := v.(type) {
 		case Set:
@@ -340,21 +386,21 @@ func (t *Type) Fit(v Value) Value {
 		}
 		out := []Value{}
 		for _, x := range in {
-			out = append(out, t.elem.Fit(x))
+			out = append(out, t.Elem.Fit(x))
 		}
 		return setOf(out)
-	case kRecord:
+	case KRecord:
 		r := v.(*Record)
 		out := &Record{T: t}
 		for i, f := range t.fields {
 			out.V = append(out.V, f.T.Fit(r.V[i]))
 		}
 		return out
-	case kArray:
+	case KArray:
 		a := v.(*Array)
 		out := &Array{T: t}
 		for i := range a.V {
-			out.V = append(out.V, t.elem.Fit(a.V[i]))
+			out.V = append(out.V, t.Elem.Fit(a.V[i]))
 		}
 		return out
 	}
