@@ -64,11 +64,6 @@ func (w *world) claims() (out []claim) {
 		}
 		c.quiescent = e.Value.Get("quiescent") != nil && e.Value.Get("quiescent").Text == "true"
 		c.except = machine.Scalars(e.Value.Get("except"))
-		for _, x := range c.except {
-			if strings.ContainsAny(x, " /") {
-				panic(machine.Unsupported("an exception that names a transition"))
-			}
-		}
 		if c.ofRuns() {
 			if c.bit = bits; bits > 62 {
 				panic(machine.Unsupported("more than 32 claims about what can follow"))

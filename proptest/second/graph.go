@@ -30,7 +30,7 @@ func (g *graph) add(marks uint64, depth int) {
 // step adds a step of the configuration that is next in turn; end ends it.
 func (g *graph) step(to int32, d desc) {
 	if !g.w.labels {
-		d.label = ""
+		d.label, d.took = "", ""
 	}
 	n, known := g.numbers[d]
 	if !known {
@@ -190,7 +190,7 @@ func (g *graph) confluent(c *claim) (length int, is bool) {
 	event := func(e edge) *desc {
 		d := &g.descs[e.desc]
 		if e.to >= 0 && (d.kind == isCommand || d.kind == isTimer || d.kind == isReceive || d.kind == isStart) &&
-			!slices.Contains(c.except, d.event) {
+			!slices.Contains(c.except, d.event) && !slices.Contains(c.except, d.took) {
 			return d
 		}
 		return nil

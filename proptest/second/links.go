@@ -19,14 +19,18 @@ func (w *world) linkMoves(c *config, i, j int) (out []move) {
 		out = append(out, w.applied(c, next, i, w.hears(in.m, "up", j),
 			move{desc: desc{label: "up from " + w.names[j], who: i, kind: isNews, class: "up " + w.names[j]}})...)
 	}
-	if !in.gone.has(j) && !in.wait.has(j) && c.cut < w.breaks && w.roles[j] != nil {
+	if !in.gone.has(j) && !in.wait.has(j) && (c.cut < w.breaks || in.cut.has(j)) && w.roles[j] != nil {
 		next := c.clone()
-		next.cut++
+		if !in.cut.has(j) {
+			next.cut++
+		}
 		out = append(out, w.broken(c, next, i, j)...)
 	}
-	if in.gone.has(j) && in.lost.has(j) && c.returned < w.returns {
+	if in.gone.has(j) && in.lost.has(j) && !in.cut.has(j) && (w.returns < 0 || c.returned < w.returns) {
 		next := c.clone()
-		next.returned++
+		if w.returns >= 0 {
+			next.returned++
+		}
 		w.returning(next, i, j)
 		out = append(out, move{desc: desc{label: "asks for " + w.names[j], who: i, kind: isFault}, to: next})
 	}
@@ -66,7 +70,7 @@ func (w *world) returning(c *config, i, j int) {
 		in.wait.add(j)
 	}
 	if !w.dgram && w.roles[j] != nil {
-		in.asks.add(j, 1)
+		w.counted(&in.asks, j, 1)
 		in.asked.add(j)
 		w.ask(c, i, j)
 	}
@@ -116,6 +120,8 @@ func (w *world) hear(c, next *config, i, j int, it item, blocked bool, mv move) 
 	dropped := []move{mv}
 	mv.to = nil
 	switch {
+	case (it.news == "ask" || it.news == "answer") && !in.down && in.cut.has(j):
+		return nil // a partition holds it up
 	case it.news == "ask" && !in.down && it.had != in.told.of(j):
 		return dropped // who asked will hear that i has lost the link
 	case it.news == "reset" && !in.down && in.asked.has(j):
@@ -330,6 +336,7 @@ func (w *world) anew(in *inst, i int) *inst {
 	out := w.begin(i)
 	out.begins, out.crashes, out.coming, out.beat = in.begins, in.crashes, in.coming, in.beat
 	out.told, out.heard, out.asks = in.told, in.heard, in.asks
+	out.cut, out.parts = in.cut, in.parts
 	return out
 }
 

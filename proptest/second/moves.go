@@ -21,6 +21,7 @@ type desc struct {
 	label   string // only where somebody asks for it
 	who     int
 	kind    moveKind
+	took    string // the transition, only where somebody asks for it
 	event   string // a command's or timer's name, for rules
 	class   string // what fairness looks at: a transition or a channel
 	message string
@@ -63,7 +64,11 @@ func (w *world) moves(c *config) (out []move) {
 			out = append(out, w.liveMoves(c, i)...)
 		}
 	}
-	return append(append(out, w.mediumMoves(c)...), w.tick(c)...)
+	out = append(append(out, w.mediumMoves(c)...), w.tick(c)...)
+	if w.partitions > 0 {
+		out = append(out, w.partitionMoves(c)...)
+	}
+	return out
 }
 
 // stepKey is a machine and what it gets: the text of an event and who has sent it.
@@ -350,6 +355,9 @@ func (w *world) applied(c, next *config, i int, o machine.Outcome, mv move) (out
 		mv.violation = "unspecified-reception"
 		return []move{mv}
 	}
+	if w.labels {
+		mv.took = o.Took
+	}
 	if next.in[i].m != o.M {
 		next.own(i).m = o.M
 	}
@@ -414,6 +422,9 @@ func (w *world) emit(c *config, i int, effects []machine.Effect, n int) (possibl
 		}
 		k := w.of[e.Msg.Name]
 		at, cl := w.at(i, j, k), &w.classes[k]
+		if c.in[i].cut.has(j) && w.datagrams(i, j, k) {
+			continue
+		}
 		if c.ch[at].words >= cl.capacity {
 			switch cl.full {
 			case "lose":
@@ -443,7 +454,7 @@ func (w *world) beat(c *config, i int) []move {
 	for j := range c.in {
 		for k := range w.classes {
 			at := w.at(j, i, k)
-			if len(c.ch[at].items) == 0 {
+			if len(c.ch[at].items) == 0 || in.cut.has(j) && w.heldUp(j, i, k) {
 				continue
 			}
 			aged := slices.Clone(c.ch[at].items)

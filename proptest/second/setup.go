@@ -237,9 +237,12 @@ func (w *world) faults(n *ast.Node) {
 		w.restart.total = -1
 	}
 	w.atomic = n.Get("atomic") != nil && n.Get("atomic").Text == "true"
-	for _, key := range []string{"partition"} {
-		if count(key, 0) > 0 {
-			panic(machine.Unsupported("the fault " + key))
+	if w.partitions = count("partition", 0); w.partitions > 0 {
+		w.returns = -1 // what a partition has cost may come back
+	}
+	for _, name := range append(machine.Scalars(n.Get("bridge")), n.Get("bridge").Keys()...) {
+		for _, i := range w.named(name) {
+			w.bridge.add(int(i))
 		}
 	}
 }

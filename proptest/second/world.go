@@ -28,7 +28,9 @@ type world struct {
 	copies       int
 	swaps        int
 	breaks       int
-	returns      int
+	returns      int // -1: as often as possible
+	partitions   int
+	bridge       ends
 	come         []int
 	bad          []bool // hostile with `malformed`
 	linked       [][]bool
@@ -140,16 +142,18 @@ type inst struct {
 	seen    map[string]machine.Value    // what claims remember of reports and commands
 	mons    map[string]*machine.Machine // monitors
 	crashes int
-	begins  int   // restarts
-	coming  int   // how many may still come
-	beat    bool  // the present beat is still to be felt
-	gone    ends  // its ends of links that are over
-	wait    ends  // its ends that are to come up
-	lost    ends  // its ends that it has lost, so that it may ask for them again
-	asked   ends  // its ends that it has asked for: what comes before the answer is old
-	told    tally // how many resets of an open link it has sent, where links may come back
-	heard   tally // how many it has heard
-	asks    tally // how often it has asked, besides in the beginning
+	begins  int    // restarts
+	coming  int    // how many may still come
+	beat    bool   // the present beat is still to be felt
+	gone    ends   // its ends of links that are over
+	wait    ends   // its ends that are to come up
+	lost    ends   // its ends that it has lost, so that it may ask for them again
+	asked   ends   // its ends that it has asked for: what comes before the answer is old
+	told    tally  // how many resets of an open link it has sent, where links may come back
+	heard   tally  // how many it has heard
+	cut     ends   // whom the present partition keeps away from it
+	parts   []ends // partitions (one side of each) and ends of partitions (0) that have not reached it yet
+	asks    tally  // how often it has asked, besides in the beginning
 }
 
 // config is a configuration. What it points at may belong to others, too.
@@ -158,7 +162,8 @@ type config struct {
 	ch                    []*queue
 	crashes, lost, copied int
 	swapped, cut          int
-	returned              int
+	returned, parted      int
+	split                 ends               // one side of the present partition; 0: there is none
 	joint                 []*machine.Machine // by the numbers of monitors; nil: none
 	clocks                []int              // of watches
 }
@@ -368,8 +373,11 @@ func (w *world) write(b []byte, in *inst) []byte {
 	}
 	for _, x := range []uint64{uint64(no), flags, uint64(in.crashes), uint64(in.begins), uint64(in.coming),
 		uint64(in.gone), uint64(in.wait), uint64(in.lost), uint64(in.asked), uint64(in.told), uint64(in.heard),
-		uint64(in.asks), uint64(len(in.held))} {
+		uint64(in.asks), uint64(in.cut), uint64(len(in.parts)), uint64(len(in.held))} {
 		b = binary.AppendUvarint(b, x)
+	}
+	for _, p := range in.parts {
+		b = binary.AppendUvarint(b, uint64(p))
 	}
 	for _, h := range in.held {
 		b = writeString(binary.AppendUvarint(b, uint64(h.from)), h.msg.Text)
@@ -427,7 +435,7 @@ func (w *world) key(b []byte, c *config) []byte {
 	for _, q := range c.ch {
 		b = binary.AppendUvarint(b, q.no)
 	}
-	for _, n := range []int{c.crashes, c.lost, c.copied, c.swapped, c.cut, c.returned} {
+	for _, n := range []int{c.crashes, c.lost, c.copied, c.swapped, c.cut, c.returned, c.parted, int(c.split)} {
 		b = binary.AppendUvarint(b, uint64(n))
 	}
 	for _, n := range c.clocks {
@@ -450,6 +458,7 @@ func (w *world) unkey(key string) *config {
 		return x
 	}
 	n := len(w.roles)
+	split := 0
 	c := &config{in: make([]*inst, n), ch: make([]*queue, n*n*len(w.classes)),
 		clocks: make([]int, len(w.watches)), joint: make([]*machine.Machine, len(w.monitors))}
 	for i := range c.in {
@@ -458,9 +467,10 @@ func (w *world) unkey(key string) *config {
 	for k := range c.ch {
 		c.ch[k] = w.contents[next()]
 	}
-	for _, p := range []*int{&c.crashes, &c.lost, &c.copied, &c.swapped, &c.cut, &c.returned} {
+	for _, p := range []*int{&c.crashes, &c.lost, &c.copied, &c.swapped, &c.cut, &c.returned, &c.parted, &split} {
 		*p = int(next())
 	}
+	c.split = ends(split)
 	for k := range c.clocks {
 		x, n := binary.Varint(b)
 		b, c.clocks[k] = b[n:], int(x)

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"sort"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/ast"
@@ -210,7 +211,7 @@ type Outcome struct {
 	Wrong     bool   // the fault is no refusal, whoever sent the message
 	Ignored   bool
 	defensive bool
-	changed   bool // the control state is another one
+	Took      string // the transition of the machine itself that the event took first: state, event and number
 }
 
 // frame is a machine in the course of a step, with the machine that it is a part of.
@@ -227,6 +228,7 @@ type step struct {
 	time         *Timing
 	effects      []Effect
 	defensive    bool
+	took         string
 	n            int
 }
 
@@ -249,7 +251,7 @@ func (m *Machine) Step(ev Event, time *Timing) (out Outcome) {
 	f := &frame{m: m.Clone()}
 	ignored := s.handle(f, ev)
 	return Outcome{M: f.m, Effects: s.effects, Ignored: ignored, defensive: s.defensive,
-		changed: f.m.State != m.State}
+		Took: s.took}
 }
 
 // Mode is what the present state says first about an event: "handle", "ignore", "defer", or "" for nothing.
@@ -331,13 +333,24 @@ func (s *step) take(f *frame, ev Event) (ignored bool) {
 		panic(refusal{"not mentioned"})
 	}
 	e := s.env(f, ev)
+	if f.parent == nil && s.took == "" {
+		s.took = f.m.State + " " + ev.Name
+	}
+	all, n := 0, 0
+	for _, p := range hs {
+		all += len(p.h.branches)
+	}
 	for _, p := range hs {
 		if p.h.mode != "" {
 			return true
 		}
 		for _, b := range p.h.branches {
+			n++
 			if b.when != nil && !Truth(e.Eval(e.U.Expr(b.when))) {
 				continue
+			}
+			if all > 1 && f.parent == nil && !strings.Contains(s.took, "/") {
+				s.took += "/" + strconv.Itoa(n)
 			}
 			s.branch(f, ev, b, p.owner)
 			if ev.Name == "start" && b.to == "" {
