@@ -169,7 +169,7 @@ func (g *graph) unitNames(c *claim, d *desc) (out []string) {
 		}
 		return out
 	}
-	if d.kind == isFault || d.kind == isHostile || d.kind == isComing {
+	if d.kind == isFault || d.kind == isMedium || d.kind == isHostile || d.kind == isComing {
 		return nil
 	}
 	fair := c.fair

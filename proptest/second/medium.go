@@ -30,7 +30,7 @@ func (w *world) mediumMoves(c *config) (out []move) {
 				next.lost++
 			}
 			next.take(at, n)
-			out = append(out, move{desc: desc{label: "lost", who: i, kind: isFault}, to: next})
+			out = append(out, move{desc: desc{label: "lost", who: i, kind: isMedium}, to: next})
 		}
 		// The youngest message before the first reset may go with it.
 		n := slices.IndexFunc(items, func(it item) bool { return it.news == "reset" || it.news == "mark" }) - 1
@@ -40,7 +40,7 @@ func (w *world) mediumMoves(c *config) (out []move) {
 		if n >= 0 {
 			next := c.clone()
 			next.take(at, n)
-			out = append(out, move{desc: desc{label: "tail", who: i, kind: isFault}, to: next})
+			out = append(out, move{desc: desc{label: "tail", who: i, kind: isMedium}, to: next})
 		}
 		for n := range len(items) - 1 {
 			if !cl.bag && c.swapped < w.swaps && items[n].news == "" && items[n+1].news == "" &&
@@ -50,7 +50,7 @@ func (w *world) mediumMoves(c *config) (out []move) {
 				swapped := slices.Clone(items)
 				swapped[n], swapped[n+1] = items[n+1], items[n]
 				next.put(at, swapped)
-				out = append(out, move{desc: desc{label: "overtakes", who: i, kind: isFault}, to: next})
+				out = append(out, move{desc: desc{label: "overtakes", who: i, kind: isMedium}, to: next})
 			}
 		}
 	}
@@ -126,7 +126,7 @@ func (w *world) forgeries(h int) []*message {
 			continue
 		}
 		of := func(k int) []machine.Value {
-			return sent(e.Key.Text+"."+fields[k].Name, fields[k].T.With(w.texts()))
+			return w.sent(e.Key.Text+"."+fields[k].Name, fields[k].T.With(w.texts()))
 		}
 		for _, values := range machine.Product(len(fields), of) {
 			list = append(list, w.interned(machine.NewMessage(e.Key.Text, values)))
@@ -156,8 +156,9 @@ func (w *world) matters(name string) bool {
 
 // sent are the values of a field that a hostile instance sends: all, if they are few. Of a list these are
 // otherwise the empty one, and those of one element or full of one.
-func sent(field string, t *machine.Type) []machine.Value {
+func (w *world) sent(field string, t *machine.Type) []machine.Value {
 	const few = 64
+	only := w.only[field]
 	switch n := t.Size(few + 1); {
 	case n <= few || t.Kind == machine.KText || t.Kind == machine.KEnum:
 		return t.Values()
@@ -171,5 +172,15 @@ func sent(field string, t *machine.Type) []machine.Value {
 		}
 		return out
 	}
-	panic(machine.Unsupported("a hostile instance with more than 64 values of " + field))
+	if only == nil {
+		panic(machine.Unsupported("a hostile instance with more than 64 values of " + field))
+	}
+	var out []machine.Value
+	if t.Kind == machine.KOptional {
+		out = append(out, nil)
+	}
+	for _, n := range only {
+		out = append(out, n)
+	}
+	return out
 }

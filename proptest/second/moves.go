@@ -37,7 +37,8 @@ const (
 	isOffer // what is held is handled
 	isNews  // up or lost
 	isBeat
-	isFault // a loss, copy, crash, …
+	isFault  // a crash, a restart, a break, …
+	isMedium // a loss, a copy, …
 	isHostile
 	isComing
 	isGoing
@@ -303,7 +304,7 @@ func (w *world) arrivals(c *config, i, j int, blocked bool) (out []move) {
 					next.copied++
 				}
 				mv := mv
-				mv.kind, mv.class = isFault, ""
+				mv.kind, mv.class = isMedium, ""
 				mv.label += ", which arrives again"
 				out = append(out, w.receive(c, next, i, j, it.msg, mv)...)
 			}

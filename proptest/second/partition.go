@@ -95,7 +95,7 @@ func (w *world) swallows(c *config, i int) (out []move) {
 				if it.news == "" && !slices.ContainsFunc(items[:n], it.same) {
 					next := c.clone()
 					next.take(at, n)
-					out = append(out, move{desc: desc{label: "swallowed", who: i, kind: isFault}, to: next})
+					out = append(out, move{desc: desc{label: "swallowed", who: i, kind: isMedium}, to: next})
 				}
 			}
 		}

@@ -21,6 +21,9 @@ type Result struct {
 // Options of [Spec.Run].
 type Options struct {
 	Most int // configurations; 0 for no limit
+	// Only are the numbers that hostile instances send of fields with more than 64 values, by message and
+	// field ("INIT.major"): an assumption of a check, which its report names.
+	Only map[string][]int64
 }
 
 // Run searches a check to its end. The error says what of the check this checker does not know.
@@ -36,7 +39,9 @@ func (s *Spec) Run(check string, o Options) (res *Result, err error) {
 			err = fmt.Errorf("%v\n%s", x, debug.Stack())
 		}
 	}()
-	return (&search{w: newWorld(s.root, check), o: o}).run(), nil
+	w := newWorld(s.root, check)
+	w.only = o.Only
+	return (&search{w: w, o: o}).run(), nil
 }
 
 // search goes through a check level by level. Of a configuration it keeps its key, what claims about runs
@@ -129,7 +134,7 @@ func (s *search) run() *Result {
 // expand takes all steps of a configuration.
 func (s *search) expand(c *config) {
 	moves := s.w.moves(c)
-	commands, others := false, false
+	commands, faults, others := false, false, false
 	for k := range moves {
 		mv := &moves[k]
 		switch mv.kind {
@@ -138,6 +143,8 @@ func (s *search) expand(c *config) {
 		case isBeat:
 			others = others || s.w.waits(c)
 		case isFault:
+			faults = true
+		case isMedium:
 		default:
 			others = true
 		}
@@ -157,7 +164,7 @@ func (s *search) expand(c *config) {
 		s.graph.end()
 	}
 	if !others {
-		s.rest(c, commands)
+		s.rest(c, commands, faults)
 	}
 }
 
@@ -233,8 +240,8 @@ func (s *search) agree(c *config, cl *claim) (ok bool) {
 	return true
 }
 
-// rest judges a configuration from which nothing is possible, or commands alone.
-func (s *search) rest(c *config, commands bool) {
+// rest judges a configuration from which nothing is possible but commands and faults.
+func (s *search) rest(c *config, commands, faults bool) {
 	w := s.w
 	final := true
 	for _, in := range c.in {
@@ -251,9 +258,9 @@ func (s *search) rest(c *config, commands bool) {
 	switch {
 	case messages && !final:
 		s.violated("deadlock", s.depth)
-	case !final && !quiet && (!commands || w.quiet != nil):
+	case !final && !quiet && (!commands && !faults || w.quiet != nil):
 		s.violated("deadlock", s.depth)
-	case !commands && (messages || held):
+	case !commands && !faults && (messages || held):
 		s.violated("orphan-message", s.depth)
 	}
 }

@@ -43,6 +43,7 @@ type world struct {
 	monitors     []*monitor
 	watches      []*watch
 	forged       map[int][]*message // what a hostile instance can send
+	only         map[string][]int64 // see Options.Only
 	labels       bool               // steps need labels, for `confluent`
 	numbers
 }

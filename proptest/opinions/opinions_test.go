@@ -1,0 +1,324 @@
+package opinions
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/proptest/check"
+	"github.com/parley-go/parley/proptest/check/report"
+	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/race"
+	"github.com/parley-go/parley/proptest/second"
+)
+
+const (
+	specs = "../../specs/"
+	where = "../../docs/OPINIONS.md"
+)
+
+func files(t *testing.T) (out []string) {
+	t.Helper()
+	for _, pattern := range []string{"*/*.yaml", "library/*/*.yaml"} {
+		found, err := filepath.Glob(specs + pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range found {
+			out = append(out, strings.TrimPrefix(filepath.ToSlash(file), specs))
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func page(t *testing.T) Page {
+	t.Helper()
+	text, err := os.ReadFile(where)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Parse(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.String() != string(text) {
+		t.Errorf("%s is not what its own rows say; run the campaign, which writes it: see .ci/nightly", where)
+	}
+	return p
+}
+
+// TestPage: the page has a row for each check of each file, and for nothing else; nobody differs, and of
+// each check somebody agrees.
+func TestPage(t *testing.T) {
+	race.Skip(t)
+	p, there := page(t), map[string]bool{}
+	for _, file := range files(t) {
+		whole, _ := compile.Load(specs+file, compile.Options{})
+		if whole == nil {
+			continue // some files are there to be refused
+		}
+		for _, c := range whole.Checks {
+			there[file+" "+c.Name] = true
+			if p.Of(file+" "+c.Name) == nil {
+				t.Errorf("%s, check %s has no row in %s", file, c.Name, where)
+			}
+		}
+	}
+	for _, r := range p {
+		if !there[r.Key()] {
+			t.Errorf("%s has a row for %s, which is no check", where, r.Key())
+		}
+		for who, said := range r.Said {
+			if strings.HasPrefix(said, "DIFFERS") {
+				t.Errorf("%s: %s: %s", r.Key(), who, said)
+			}
+		}
+	}
+}
+
+// bound is how many configurations a check may have to be in the sample.
+func bound() int {
+	switch {
+	case race.Nightly():
+		return 200_000
+	case race.Long():
+		return 10_000
+	}
+	return 1_000
+}
+
+// reports are those of the first checker for a file, of whole searches without reductions.
+func reports(t *testing.T, file string, most uint64, only ...string) (out []*report.Report) {
+	t.Helper()
+	r, _, err := check.Suite(t.Context(), specs+file,
+		check.Config{Only: only, Explore: explore.Options{MaxConfigurations: most}})
+	if err != nil || r == nil {
+		return nil // it has no checks
+	}
+	for _, c := range r.Checks {
+		if c.Ended == "" {
+			out = append(out, c)
+		}
+	}
+	return out
+}
+
+// TestSecond: of a sample of the shipped checks both checkers find the same, and the page says so.
+func TestSecond(t *testing.T) {
+	race.Skip(t)
+	p, most, same := page(t), bound(), 0
+	for n, file := range files(t) {
+		if !race.Some(n, 6) || !slices.ContainsFunc(p, func(r *Row) bool {
+			return r.File == file && r.Configurations <= uint64(most)
+		}) {
+			continue
+		}
+		spec, err := second.Load(specs + file)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		for _, r := range p {
+			if r.File != file || r.Configurations > uint64(most) {
+				continue
+			}
+			for _, c := range reports(t, file, uint64(most), r.Check) {
+				o, again := Second(spec, c, 2*most), &Row{Said: map[string]string{}}
+				again.Say(Asked[0], o)
+				if again.Said[Asked[0]] != r.Said[Asked[0]] || c.Configurations != r.Configurations ||
+					!slices.Equal(violated(c), r.Violated) {
+					t.Errorf("%s: %d configurations, violated: %v, second checker: %s; the page has %d, %v, %s", r.Key(),
+						c.Configurations, violated(c), again.Said[Asked[0]], r.Configurations, r.Violated, r.Said[Asked[0]])
+				}
+				if o.Agrees {
+					same++
+				}
+			}
+		}
+	}
+	t.Logf("%d checks of at most %d configurations are the same", same, most)
+	if same < 25 || race.Long() && same < 150 {
+		t.Errorf("only %d checks were compared", same)
+	}
+}
+
+func violated(r *report.Report) (out []string) {
+	for _, c := range r.Claims {
+		if c.Result == "violated" {
+			out = append(out, c.Name)
+		}
+	}
+	return out
+}
+
+// TestCampaign asks about all checks of at most PARLEY_OPINIONS configurations and writes the page. With
+// PARLEY_OPINIONS_NEW it asks only those who have not been asked. PARLEY_OPINIONS_OF names who is asked,
+// with commas; without it the second checker and Spin.
+func TestCampaign(t *testing.T) {
+	most, err := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS"), 10, 64)
+	if err != nil {
+		t.Skip("with PARLEY_OPINIONS=NUMBER alone: it takes hours")
+	}
+	debug.SetGCPercent(200)
+	ask := []string{Asked[0], Asked[1]}
+	if of := os.Getenv("PARLEY_OPINIONS_OF"); of != "" {
+		ask = strings.Split(of, ",")
+	}
+	if _, err := exec.LookPath("spin"); err != nil {
+		ask = slices.DeleteFunc(ask, func(who string) bool { return who == Asked[1] })
+	}
+	old := Page{}
+	if text, err := os.ReadFile(where); err == nil {
+		if old, err = Parse(string(text)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	list := files(t)
+	for _, file := range list {
+		old = campaign(t, old, list, file, most, ask)
+		if err := os.WriteFile(where, []byte(old.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	agreed, said := 0, map[string]int{}
+	for _, r := range old {
+		if r.Agreed() {
+			agreed++
+		}
+		for _, who := range ask {
+			if r.Said[who] == "agrees" {
+				said[who]++
+			}
+		}
+	}
+	t.Logf("%d of %d checks have somebody who agrees; %s", agreed, len(old), fmt.Sprint(said))
+}
+
+// campaign asks about the checks of one file, and returns the page with their rows.
+func campaign(t *testing.T, old Page, list []string, file string, most uint64, ask []string) (p Page) {
+	var rows Page
+	whole, _ := compile.Load(specs+file, compile.Options{})
+	if whole != nil {
+		spec, err := second.Load(specs + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, c := range whole.Checks {
+			rows = append(rows, row(t, old.Of(file+" "+c.Name), spec, file, c.Name, most, ask))
+		}
+	}
+	for _, f := range list {
+		if f == file {
+			p = append(p, rows...)
+			continue
+		}
+		for _, r := range old {
+			if r.File == f {
+				p = append(p, r)
+			}
+		}
+	}
+	return p
+}
+
+func row(t *testing.T, r *Row, spec *second.Spec, file, name string, most uint64, ask []string) *Row {
+	fresh := os.Getenv("PARLEY_OPINIONS_NEW") == ""
+	if r == nil {
+		r = &Row{File: file, Check: name, Said: map[string]string{}}
+	}
+	wanted := slices.DeleteFunc(slices.Clone(ask), func(who string) bool { return !fresh && r.Said[who] != "" })
+	if r.Configurations > most || r.Configurations > 0 && len(wanted) == 0 {
+		return r
+	}
+	found := reports(t, file, 0, name)
+	if len(found) != 1 {
+		t.Errorf("%s: the first checker does not come to its end", r.Key())
+		return r
+	}
+	first := found[0]
+	if r.Configurations > 0 && (r.Configurations != first.Configurations || !slices.Equal(violated(first), r.Violated)) {
+		clear(r.Said)
+	}
+	r.Configurations, r.Violated = first.Configurations, violated(first)
+	if r.Configurations > most {
+		return r
+	}
+	for _, who := range wanted {
+		var o Opinion
+		start := time.Now()
+		switch who {
+		case Asked[0]:
+			o = Second(spec, first, 0)
+		case Asked[1]:
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+			o = Spin(ctx, specs+file, first, 4000)
+			cancel()
+		}
+		r.Say(who, o)
+		t.Logf("%s: %d configurations, %s: %s (%v)", r.Key(), r.Configurations, who, r.Said[who],
+			time.Since(start).Round(time.Millisecond))
+		if len(o.Differs) > 0 {
+			t.Errorf("%s: %s: %v", r.Key(), who, o.Differs)
+		}
+		debug.FreeOSMemory()
+	}
+	return r
+}
+
+// TestPageParses: what is written is read again, with its reasons.
+func TestPageParses(t *testing.T) {
+	p := Page{
+		{File: "a/spec.yaml", Check: "one", Configurations: 1234, Said: map[string]string{Asked[0]: "agrees", Asked[1]: "no: time"}},
+		{File: "a/spec.yaml", Check: "two", Violated: []string{"x", "y"}, Said: map[string]string{Asked[0]: "no: a reason", Asked[1]: "DIFFERS: 3"}},
+		{File: "b/spec.yaml", Check: "one", Configurations: 7, Said: map[string]string{}},
+	}
+	got, err := Parse(p.String())
+	if err != nil || got.String() != p.String() || len(got) != 3 {
+		t.Fatalf("%v\n%s\n%s", err, got, p)
+	}
+	if !maps.Equal(got[1].Said, p[1].Said) || got[0].Agreed() == got[1].Agreed() {
+		t.Errorf("%v", got[1])
+	}
+	if only := only(&report.Report{Assumptions: []string{"other", "of all values, b sends INIT with major only 0 1 255, minor only -3 4"}}); fmt.Sprint(only) != "map[INIT.major:[0 1 255] INIT.minor:[-3 4]]" {
+		t.Error(only)
+	}
+}
+
+// TestCorners: both checkers agree about small specifications that are there for what the shipped ones seldom do.
+// Nothing of them is refused.
+func TestCorners(t *testing.T) {
+	race.Skip(t)
+	found, err := filepath.Glob("testdata/*.yaml")
+	if err != nil || len(found) < 4 {
+		t.Fatal(found, err)
+	}
+	n := 0
+	for _, file := range found {
+		spec, err := second.Load(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, list, err := check.Suite(t.Context(), file, check.Config{Explore: explore.Options{MaxConfigurations: 100_000}})
+		if r == nil || err != nil {
+			t.Fatal(list, err)
+		}
+		for _, c := range r.Checks {
+			n++
+			if o := Second(spec, c, 200_000); !o.Agrees {
+				t.Errorf("%s, check %s, %d configurations: %v %s", file, c.Check, c.Configurations, o.Differs, o.Refused)
+			}
+		}
+	}
+	t.Logf("%d checks", n)
+}
