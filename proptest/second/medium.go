@@ -74,8 +74,10 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 	if linked && (in.gone.has(h) || in.wait.has(h)) {
 		return nil
 	}
+	done := false
 	closed := func(label string) {
-		if linked {
+		if linked && (!done || w.labels) {
+			done = true // it is the same, whatever was refused
 			next := c.clone()
 			out = append(out, w.loses(c, next, i, h, "", move{desc: desc{label: label, who: i,
 				kind: isHostile}})...)
@@ -84,8 +86,22 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 	if !w.dgram || w.bad[h] {
 		closed("hangs up")
 	}
+	nothing := false
 	for _, m := range w.forgeries(h) {
 		mv := move{desc: desc{who: i, kind: isHostile}}
+		if !w.labels && in.m.Mode(m.Name) != "defer" {
+			o := w.step(in.m, m.Text, h, machine.Event{Name: m.Name, Sender: h, Msg: m.event})
+			switch {
+			case o.Fault != "" && !o.Wrong, o.Refused && !in.m.R.External:
+				closed("refused")
+				continue
+			case !o.Refused && o.Fault == "" && o.M == in.m && len(o.Effects) == 0:
+				if nothing {
+					continue // as with the one before nothing comes of it
+				}
+				nothing = true
+			}
+		}
 		if w.labels {
 			mv.label = m.Text + " by hostile " + w.names[h]
 		}

@@ -362,22 +362,21 @@ func (w *world) applied(c, next *config, i int, o machine.Outcome, mv move) (out
 	if next.in[i].m != o.M {
 		next.own(i).m = o.M
 	}
-	sends := 0
-	for k := range o.Effects {
-		if o.Effects[k].To >= 0 {
-			sends++
-		}
+	before := next
+	if !w.atomic && w.mayCrash(c, i) {
+		before = next.clone()
 	}
+	sends, ok, wrong := w.emit(next, i, o.Effects, -1)
 	tears := sends
 	if mv.answers && !o.Ignored {
 		tears = max(tears, 1)
 	}
-	if tears > 0 && !w.atomic && w.mayCrash(c, i) {
+	if before != next {
 		for n := range tears {
-			torn := next.clone()
+			torn := before.clone()
 			// Monitors see nothing of such a step.
 			torn.own(i).mons, torn.joint = c.in[i].mons, c.joint
-			if ok, wrong := w.emit(torn, i, o.Effects, n); ok && wrong == "" {
+			if _, ok, wrong := w.emit(torn, i, o.Effects, n); ok && wrong == "" {
 				w.fall(torn, i, -1)
 				torn.crashes++
 				out = append(out, move{desc: desc{label: fmt.Sprint(mv.label, ", crash after ", n), who: i,
@@ -385,7 +384,6 @@ func (w *world) applied(c, next *config, i int, o machine.Outcome, mv move) (out
 			}
 		}
 	}
-	ok, wrong := w.emit(next, i, o.Effects, sends)
 	switch {
 	case !ok:
 		return nil
@@ -402,42 +400,48 @@ func (w *world) applied(c, next *config, i int, o machine.Outcome, mv move) (out
 	return append(out, mv)
 }
 
-// emit puts the first n sends of a step under way. It is not possible if one has to wait for room.
-func (w *world) emit(c *config, i int, effects []machine.Effect, n int) (possible bool, wrong string) {
+// emit puts the first n sends of a step under way, or all if n is negative, and says how many there were: what
+// is gone at once does not count. It is not possible if one has to wait for room.
+func (w *world) emit(c *config, i int, effects []machine.Effect, n int) (sent int, possible bool, wrong string) {
 	for k := range effects {
 		e := &effects[k]
 		if e.To < 0 {
 			continue
 		}
-		if n == 0 {
+		j := e.To
+		if e.End && (!w.linked[i][j] || c.in[i].gone.has(j) || w.dgram || w.roles[j] == nil) {
+			w.hangup(c, i, j, "lost")
+			continue
+		}
+		class := 0
+		if !e.End {
+			class = w.of[e.Msg.Name]
+			if w.roles[j] == nil || w.linked[i][j] && c.in[i].gone.has(j) ||
+				c.in[i].cut.has(j) && w.datagrams(i, j, class) {
+				continue
+			}
+		}
+		if sent == n {
 			break
 		}
-		n--
-		j := e.To
+		sent++
 		if e.End {
 			w.hangup(c, i, j, "lost")
 			continue
 		}
-		if w.roles[j] == nil || w.linked[i][j] && c.in[i].gone.has(j) {
-			continue
-		}
-		k := w.of[e.Msg.Name]
-		at, cl := w.at(i, j, k), &w.classes[k]
-		if c.in[i].cut.has(j) && w.datagrams(i, j, k) {
-			continue
-		}
+		at, cl := w.at(i, j, class), &w.classes[class]
 		if c.ch[at].words >= cl.capacity {
 			switch cl.full {
 			case "lose":
 				continue
 			case "wait":
-				return false, ""
+				return sent, false, ""
 			}
-			return true, "overflow"
+			return sent, true, "overflow"
 		}
 		c.push(at, item{msg: w.interned(e.Msg)})
 	}
-	return true, ""
+	return sent, true, ""
 }
 
 // due reports whether an instance has to handle what it holds before anything else.

@@ -132,7 +132,7 @@ func (t *tally) add(j int, n int) { *t = *t&^(15<<(4*j)) | tally((t.of(j)+n)&15)
 
 // inst is what one instance is at one moment. It is not changed but by the configuration that owns it.
 type inst struct {
-	owner   *config
+	owner   *byte
 	no      uint64           // 0: it has no number yet
 	m       *machine.Machine // nil: hostile
 	started bool
@@ -159,6 +159,7 @@ type inst struct {
 
 // config is a configuration. What it points at may belong to others, too.
 type config struct {
+	mine                  *byte // of instances that nobody else has; nil: there is none
 	in                    []*inst
 	ch                    []*queue
 	crashes, lost, copied int
@@ -173,6 +174,7 @@ func (w *world) at(from, to, class int) int { return (from*len(w.roles)+to)*len(
 
 func (c *config) clone() *config {
 	out := *c
+	out.mine, c.mine = nil, nil // what was c's own is shared now
 	out.in = slices.Clone(c.in)
 	out.ch = slices.Clone(c.ch)
 	out.clocks = slices.Clone(c.clocks)
@@ -182,9 +184,12 @@ func (c *config) clone() *config {
 // own is an instance that c may change.
 func (c *config) own(i int) *inst {
 	in := c.in[i]
-	if in.owner != c || in.no != 0 {
+	if c.mine == nil {
+		c.mine = new(byte)
+	}
+	if in.owner != c.mine || in.no != 0 {
 		out := *in
-		out.owner, out.no = c, 0
+		out.owner, out.no = c.mine, 0
 		in = &out
 		c.in[i] = in
 	}
