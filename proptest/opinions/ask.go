@@ -15,6 +15,7 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/export"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/second"
 )
@@ -174,10 +175,11 @@ func judge(first *report.Report, stored, found string, out []byte) Opinion {
 
 // pan makes a verifier of a model and runs it.
 func pan(ctx context.Context, dir string, text []byte, megabytes int) ([]byte, error) {
-	if err := os.WriteFile(filepath.Join(dir, "model.pml"), text, 0o644); err != nil {
+	if err := files.Write(filepath.Join(dir, "model.pml"), text); err != nil {
 		return nil, err
 	}
-	flags := []string{"-O2", "-w", "-DSAFETY", "-DNOREDUCE", fmt.Sprintf("-DMEMLIM=%d", megabytes), "-o", "pan", "pan.c"}
+	flags := []string{"-O2", "-w", "-DSAFETY", "-DNOREDUCE", fmt.Sprintf("-DMEMLIM=%d", megabytes), "-o", "pan",
+		"pan.c"}
 	if v := vectorSize.Find(text); v != nil {
 		flags = append(flags, string(v))
 	}

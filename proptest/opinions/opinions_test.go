@@ -138,8 +138,9 @@ func TestSecond(t *testing.T) {
 				again.Say(Asked[0], o)
 				if again.Said[Asked[0]] != r.Said[Asked[0]] || c.Configurations != r.Configurations ||
 					!slices.Equal(violated(c), r.Violated) {
-					t.Errorf("%s: %d configurations, violated: %v, second checker: %s; the page has %d, %v, %s", r.Key(),
-						c.Configurations, violated(c), again.Said[Asked[0]], r.Configurations, r.Violated, r.Said[Asked[0]])
+					t.Errorf("%s: %d configurations, violated: %v, second checker: %s; the page has %d, %v, %s",
+						r.Key(), c.Configurations, violated(c), again.Said[Asked[0]], r.Configurations, r.Violated,
+						r.Said[Asked[0]])
 				}
 				if o.Agrees {
 					same++
@@ -247,7 +248,8 @@ func row(t *testing.T, r *Row, spec *second.Spec, file, name string, most uint64
 		return r
 	}
 	first := found[0]
-	if r.Configurations > 0 && (r.Configurations != first.Configurations || !slices.Equal(violated(first), r.Violated)) {
+	if r.Configurations > 0 && (r.Configurations != first.Configurations ||
+		!slices.Equal(violated(first), r.Violated)) {
 		clear(r.Said)
 	}
 	r.Configurations, r.Violated = first.Configurations, violated(first)
@@ -279,8 +281,10 @@ func row(t *testing.T, r *Row, spec *second.Spec, file, name string, most uint64
 // TestPageParses: what is written is read again, with its reasons.
 func TestPageParses(t *testing.T) {
 	p := Page{
-		{File: "a/spec.yaml", Check: "one", Configurations: 1234, Said: map[string]string{Asked[0]: "agrees", Asked[1]: "no: time"}},
-		{File: "a/spec.yaml", Check: "two", Violated: []string{"x", "y"}, Said: map[string]string{Asked[0]: "no: a reason", Asked[1]: "DIFFERS: 3"}},
+		{File: "a/spec.yaml", Check: "one", Configurations: 1234,
+			Said: map[string]string{Asked[0]: "agrees", Asked[1]: "no: time"}},
+		{File: "a/spec.yaml", Check: "two", Violated: []string{"x", "y"},
+			Said: map[string]string{Asked[0]: "no: a reason", Asked[1]: "DIFFERS: 3"}},
 		{File: "b/spec.yaml", Check: "one", Configurations: 7, Said: map[string]string{}},
 	}
 	got, err := Parse(p.String())
@@ -290,8 +294,10 @@ func TestPageParses(t *testing.T) {
 	if !maps.Equal(got[1].Said, p[1].Said) || got[0].Agreed() == got[1].Agreed() {
 		t.Errorf("%v", got[1])
 	}
-	if only := only(&report.Report{Assumptions: []string{"other", "of all values, b sends INIT with major only 0 1 255, minor only -3 4"}}); fmt.Sprint(only) != "map[INIT.major:[0 1 255] INIT.minor:[-3 4]]" {
-		t.Error(only)
+	some := only(&report.Report{Assumptions: []string{"other",
+		"of all values, b sends INIT with major only 0 1 255, minor only -3 4"}})
+	if fmt.Sprint(some) != "map[INIT.major:[0 1 255] INIT.minor:[-3 4]]" {
+		t.Error(some)
 	}
 }
 
@@ -309,14 +315,16 @@ func TestCorners(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r, list, err := check.Suite(t.Context(), file, check.Config{Explore: explore.Options{MaxConfigurations: 100_000}})
+		r, list, err := check.Suite(t.Context(), file,
+			check.Config{Explore: explore.Options{MaxConfigurations: 100_000}})
 		if r == nil || err != nil {
 			t.Fatal(list, err)
 		}
 		for _, c := range r.Checks {
 			n++
 			if o := Second(spec, c, 200_000); !o.Agrees {
-				t.Errorf("%s, check %s, %d configurations: %v %s", file, c.Check, c.Configurations, o.Differs, o.Refused)
+				t.Errorf("%s, check %s, %d configurations: %v %s", file, c.Check, c.Configurations, o.Differs,
+					o.Refused)
 			}
 		}
 	}

@@ -63,8 +63,8 @@ func (p Page) String() string {
 	b.WriteString(head)
 	b.WriteString(p.summary())
 	reasons := p.reasons()
-	b.WriteString("\n| specification | check | configurations | violated | " + strings.Join(Asked, " | ") + " |\n|---|---|--:|---|" +
-		strings.Repeat("---|", len(Asked)) + "\n")
+	b.WriteString("\n| specification | check | configurations | violated | " + strings.Join(Asked, " | ") +
+		" |\n|---|---|--:|---|" + strings.Repeat("---|", len(Asked)) + "\n")
 	file := ""
 	for _, r := range p {
 		name := ""
@@ -72,7 +72,8 @@ func (p Page) String() string {
 			name = "`" + r.File + "`"
 		}
 		file = r.File
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |", name, r.Check, thousands(r.Configurations), strings.Join(r.Violated, ", "))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s |", name, r.Check, thousands(r.Configurations),
+			strings.Join(r.Violated, ", "))
 		for _, who := range Asked {
 			text := r.Said[who]
 			if why, is := strings.CutPrefix(text, "no: "); is {

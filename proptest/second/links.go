@@ -91,18 +91,6 @@ func (w *world) old(in *inst, i, j int) bool {
 	return in.down || w.linked[i][j] && (in.gone.has(j) || in.asked.has(j))
 }
 
-// shut ends i's end of the link to j, for i alone.
-func (c *config) shut(i, j int) {
-	in := c.own(i)
-	in.gone.add(j)
-	in.wait.drop(j)
-	in.asked.drop(j)
-	in.lost.drop(j)
-	if len(in.held) > 0 {
-		in.held = slices.DeleteFunc(slices.Clone(in.held), func(h kept) bool { return h.from == j })
-	}
-}
-
 // forfeit is shut of a link that i may ask for again.
 func (w *world) forfeit(c *config, i, j int) {
 	c.shut(i, j)

@@ -72,6 +72,23 @@ func (w *world) moves(c *config) (out []move) {
 	return out
 }
 
+// memos are what was found of machines before.
+type memos struct {
+	memo     map[stepKey]machine.Outcome
+	ticked   map[*machine.Machine]*machine.Machine
+	fallen   map[*machine.Machine]*machine.Machine
+	timers   map[*machine.Machine][]expiry
+	commands map[*machine.Role][]command
+	allowed  map[stepKey]bool
+	ruled    map[[2]string]*rule
+}
+
+func newMemos() memos {
+	return memos{memo: map[stepKey]machine.Outcome{}, ticked: map[*machine.Machine]*machine.Machine{},
+		fallen: map[*machine.Machine]*machine.Machine{}, timers: map[*machine.Machine][]expiry{},
+		commands: map[*machine.Role][]command{}, allowed: map[stepKey]bool{}, ruled: map[[2]string]*rule{}}
+}
+
 // stepKey is a machine and what it gets: the text of an event and who has sent it.
 type stepKey struct {
 	m    *machine.Machine
@@ -166,9 +183,13 @@ func (w *world) given(r *machine.Role) []command {
 func (w *world) commandMoves(c *config, i int) (out []move) {
 	in := c.in[i]
 	list := w.given(in.m.R)
+	name, handles := "", false
 	for k := range list {
 		x := &list[k]
-		if in.m.Mode(x.name) != "handle" || x.rule.times >= 0 && in.used[x.name] >= x.rule.times ||
+		if x.name != name {
+			name, handles = x.name, in.m.Mode(x.name) == "handle"
+		}
+		if !handles || x.rule.times >= 0 && in.used[x.name] >= x.rule.times ||
 			!w.allows(x.rule, c, i, in.m, x.text, x.msg) {
 			continue
 		}
@@ -442,11 +463,6 @@ func (w *world) emit(c *config, i int, effects []machine.Effect, n int) (sent in
 		c.push(at, item{msg: w.interned(e.Msg)})
 	}
 	return sent, true, ""
-}
-
-// due reports whether an instance has to handle what it holds before anything else.
-func (in *inst) due() bool {
-	return slices.ContainsFunc(in.held, func(h kept) bool { return in.m.Mode(h.msg.Name) != "defer" })
 }
 
 // beat has an instance feel the present beat, where that is possible. Time stands still for what is overdue.

@@ -45,7 +45,7 @@ func newWorld(root *ast.Node, name string) *world {
 	n := len(w.names)
 	u := machine.NewUnit(root, check, n, nil)
 	w.u = u
-	w.numbers = newNumbers(n)
+	w.store, w.memos = newStore(u, n), newMemos()
 	w.come, w.bad = make([]int, n), make([]bool, n)
 	for i := range n {
 		in, err := syntax.ParseInstance(specs[i], check.Part)
@@ -82,6 +82,13 @@ func newWorld(root *ast.Node, name string) *world {
 	}
 	w.readMonitors()
 	w.readClaims()
+	w.store.clocks = len(w.watches)
+	for _, c := range w.classes {
+		w.store.bags = append(w.store.bags, c.bag)
+	}
+	for _, m := range w.monitors {
+		w.store.joint = append(w.store.joint, m.joint)
+	}
 	return w
 }
 
