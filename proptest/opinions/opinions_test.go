@@ -27,7 +27,7 @@ const (
 	where = "../../docs/OPINIONS.md"
 )
 
-func files(t *testing.T) (out []string) {
+func specFiles(t *testing.T) (out []string) {
 	t.Helper()
 	for _, pattern := range []string{"*/*.yaml", "library/*/*.yaml"} {
 		found, err := filepath.Glob(specs + pattern)
@@ -63,7 +63,7 @@ func page(t *testing.T) Page {
 func TestPage(t *testing.T) {
 	race.Skip(t)
 	p, there := page(t), map[string]bool{}
-	for _, file := range files(t) {
+	for _, file := range specFiles(t) {
 		whole, _ := compile.Load(specs+file, compile.Options{})
 		if whole == nil {
 			continue // some files are there to be refused
@@ -118,7 +118,7 @@ func reports(t *testing.T, file string, most uint64, only ...string) (out []*rep
 func TestSecond(t *testing.T) {
 	race.Skip(t)
 	p, most, same := page(t), bound(), 0
-	for n, file := range files(t) {
+	for n, file := range specFiles(t) {
 		if !race.Some(n, 6) || !slices.ContainsFunc(p, func(r *Row) bool {
 			return r.File == file && r.Configurations <= uint64(most)
 		}) {
@@ -185,7 +185,7 @@ func TestCampaign(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list := files(t)
+	list := specFiles(t)
 	for _, file := range list {
 		old = campaign(t, old, list, file, most, ask)
 		if err := os.WriteFile(where, []byte(old.String()), 0o644); err != nil {
