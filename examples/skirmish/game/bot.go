@@ -1,5 +1,13 @@
 package game
 
+// Advice is what a bot would do in a slot now. The state stays as it is.
+func (s State) Advice(slot int) Input {
+	if s.Phase != Fight || s.Tanks[slot].Health == 0 {
+		return 0
+	}
+	return s.think(slot)
+}
+
 // think is what a bot does in this frame. It sees the whole arena, and shoots a little less often than it could.
 func (s *State) think(i int) Input {
 	t := &s.Tanks[i]

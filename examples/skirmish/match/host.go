@@ -1,0 +1,331 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"math/rand/v2"
+	"time"
+
+	"github.com/parley-go/parley/examples/internal/doors"
+	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/machines/skirmish"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// Version is that of the game: others are refused.
+const Version = 1
+
+// Door lets others in, as those of package carrier do.
+type Door interface {
+	Accept(ctx context.Context) (transport.Link, error)
+}
+
+// HostConfig says how a host behaves.
+type HostConfig struct {
+	// Control is the door for players, and Frames that for the matches; Place is the port of Frames, or the number of its
+	// socket.
+	Control, Frames Door
+	Place           uint16
+	// Settings are those of the first match.
+	Settings Settings
+	// Least is how many players there have to be for a match, 0 for one.
+	Least int
+	// Length is how long a frame takes, 0 for as long as the game means.
+	Length time.Duration
+	// Patience is how long somebody may be waited for who does not load, finish or agree, though others wait; 0 for 15 s.
+	Patience time.Duration
+	// Sinks record each step of the host's machine.
+	Sinks  []trace.Sink
+	Logger *slog.Logger
+}
+
+// Host is where the players of a match meet: it makes them agree, and relays what they do.
+type Host struct {
+	cfg   HostConfig
+	d     *driver.Driver[*skirmish.HostRunner]
+	peers *doors.Numbers
+	wake  chan struct{}
+
+	// Of the goroutine of Run.
+	m      skirmish.Host // as of the last look
+	since  time.Time     // since when it is in this state
+	ripe   time.Time     // since when somebody waits at the end of a match
+	play   *playing
+	begun  bool
+	attach chan transport.Link
+}
+
+// playing is the server of one match.
+type playing struct {
+	*frames.Server
+	stop func()
+	over chan struct{}
+	came chan int // slots
+	here game.Mask
+}
+
+// NewHost returns a host; Run runs it.
+func NewHost(cfg HostConfig) (*Host, error) {
+	if cfg.Patience == 0 {
+		cfg.Patience = 15 * time.Second
+	}
+	if cfg.Length == 0 {
+		cfg.Length = time.Second / game.Rate
+	}
+	r, err := skirmish.NewHostRunner(Version, skirmish.Place(cfg.Place), skirmish.HostConst)
+	if err != nil {
+		return nil, err
+	}
+	h := &Host{cfg: cfg, peers: doors.New(16), wake: make(chan struct{}, 1), attach: make(chan transport.Link)}
+	h.d = driver.New(r, driver.Options[*skirmish.HostRunner]{HandshakeLimit: 10 * time.Second, Logger: cfg.Logger,
+		Trace: cfg.Sinks, Instance: "host",
+		OnReport: func(*skirmish.HostRunner, int) { h.nudge() },
+		OnState:  func(*skirmish.HostRunner, uint16, uint16) { h.nudge() },
+		OnLink: func(_ *skirmish.HostRunner, p fsm.Peer, up bool, _ error) {
+			if !up {
+				h.peers.Free(p)
+			}
+			h.nudge()
+		}})
+	return h, nil
+}
+
+func (h *Host) nudge() {
+	select {
+	case h.wake <- struct{}{}:
+	default:
+	}
+}
+
+// Run runs the host until ctx ends, which is no error.
+func (h *Host) Run(ctx context.Context) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ended := make(chan error, 3)
+	go func() { ended <- h.d.Run(ctx) }()
+	go func() { ended <- h.accept(ctx, h.cfg.Control, h.admit) }()
+	go func() {
+		ended <- h.accept(ctx, h.cfg.Frames, func(ctx context.Context, l transport.Link) {
+			select {
+			case h.attach <- l:
+			case <-ctx.Done():
+				l.Abort()
+			}
+		})
+	}()
+	for p, v := range [...]int{h.cfg.Settings.Arena, h.cfg.Settings.Rounds, h.cfg.Settings.Bots} {
+		if v != 0 {
+			h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result { return r.Set(skirmish.Property(p), skirmish.Value(v)) })
+		}
+	}
+	defer func() { h.finish() }()
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-h.wake:
+		case <-tick.C:
+		case l := <-h.attach:
+			h.seat(ctx, l)
+		case err := <-ended:
+			cancel()
+			for range 2 {
+				<-ended
+			}
+			if errors.Is(err, context.Canceled) {
+				return nil
+			}
+			return err
+		}
+		h.look(ctx)
+	}
+}
+
+// accept lets in who comes through a door.
+func (h *Host) accept(ctx context.Context, d Door, each func(context.Context, transport.Link)) error {
+	for {
+		l, err := d.Accept(ctx)
+		if err != nil {
+			return err
+		}
+		each(ctx, l)
+	}
+}
+
+func (h *Host) admit(ctx context.Context, l transport.Link) {
+	p, err := h.peers.Take(ctx, "link")
+	if err != nil {
+		l.Abort()
+		return
+	}
+	if h.d.Attach(p, l) != nil {
+		h.peers.Free(p)
+	}
+}
+
+// seat gives a link for frames to the match that there is.
+func (h *Host) seat(ctx context.Context, l transport.Link) {
+	if h.play == nil {
+		l.Abort() // who wants to look on asks again
+		return
+	}
+	play := h.play
+	go play.Attach(ctx, l)
+}
+
+// look looks at the machine and does what is due.
+func (h *Host) look(ctx context.Context) {
+	was := h.m.State
+	if h.d.Read(ctx, func(r *skirmish.HostRunner) { h.m = r.Machine }) != nil {
+		return
+	}
+	now := time.Now()
+	if h.m.State != was || h.since.IsZero() {
+		h.since, h.ripe = now, time.Time{}
+	}
+	late := now.Sub(h.since) > h.cfg.Patience
+	switch h.m.State {
+	case skirmish.HostStateGathering:
+		h.finish()
+		if h.count() >= max(1, h.cfg.Least) && h.all(func(p int) bool {
+			return h.m.Setup[p].Confirm.State == skirmish.HostSetupConfirmStateRemoteOk
+		}) {
+			h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
+				return r.Agree(skirmish.Seed(pack(rand.Uint32(), settings(r.Machine.Values))))
+			})
+			h.nudge()
+		}
+	case skirmish.HostStateClosing, skirmish.HostStateUnwinding:
+		if late {
+			h.drop(func(p int) bool {
+				if h.m.State == skirmish.HostStateUnwinding {
+					return h.m.Bound.Has(fsm.Peer(p))
+				}
+				return !h.m.Agreed.Has(fsm.Peer(p))
+			})
+		}
+	case skirmish.HostStateStarting:
+		h.start(ctx)
+		h.count()
+		ready := func(p int) bool {
+			return h.ready(p) && h.play.here.Has(int(h.m.Seats[p].Value.Slot))
+		}
+		switch {
+		case h.all(ready):
+			if !h.begun {
+				h.begun = h.play.Begin(ctx) == nil
+			}
+			if h.begun {
+				h.d.Do(ctx, (*skirmish.HostRunner).Go)
+				h.nudge()
+			}
+		case late:
+			h.drop(func(p int) bool { return !ready(p) })
+		}
+	case skirmish.HostStatePlaying:
+		switch {
+		case h.all(h.ready):
+			h.d.Do(ctx, (*skirmish.HostRunner).End)
+			h.nudge()
+		case h.some(h.ready):
+			if h.ripe.IsZero() {
+				h.ripe = now
+			}
+			if now.Sub(h.ripe) > h.cfg.Patience {
+				h.drop(func(p int) bool { return !h.ready(p) })
+			}
+		}
+	}
+}
+
+func settings(v [3]skirmish.Value) Settings {
+	return Settings{int(v[arena]), int(v[rounds]), int(v[bots])}.clip()
+}
+
+func (h *Host) ready(p int) bool { return h.m.Ready[p].State == skirmish.HostReadyStateRemoteReady }
+
+func (h *Host) count() (n int) {
+	for _, s := range h.m.Seats {
+		if s.Present {
+			n++
+		}
+	}
+	return n
+}
+
+func (h *Host) all(f func(p int) bool) bool {
+	return h.count() > 0 && !h.some(func(p int) bool { return !f(p) })
+}
+
+func (h *Host) some(f func(p int) bool) bool {
+	for p, s := range h.m.Seats {
+		if s.Present && f(p) {
+			return true
+		}
+	}
+	return false
+}
+
+// drop ends the links of those who are waited for in vain.
+func (h *Host) drop(f func(p int) bool) {
+	h.some(func(p int) bool {
+		if f(p) {
+			h.d.Detach(fsm.Peer(p))
+		}
+		return false
+	})
+}
+
+// start begins the server of a match, and hears who is there.
+func (h *Host) start(ctx context.Context) {
+	if h.play == nil {
+		p := &playing{came: make(chan int, 64), over: make(chan struct{})}
+		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,
+			Seed: uint32(h.m.Seed), Patience: h.cfg.Patience, Grace: h.cfg.Patience, Logger: h.cfg.Logger,
+			OnCame: func(_ string, slot int) {
+				select {
+				case p.came <- slot:
+				default:
+				}
+				h.nudge()
+			}})
+		if err != nil {
+			panic(err) // the configuration is ours
+		}
+		ctx, stop := context.WithCancel(ctx)
+		p.Server, p.stop = s, stop
+		go func() {
+			s.Run(ctx)
+			close(p.over)
+		}()
+		h.play, h.begun = p, false
+	}
+	for {
+		select {
+		case slot := <-h.play.came:
+			if slot >= 0 {
+				h.play.here = h.play.here.With(slot)
+			}
+			continue
+		default:
+		}
+		return
+	}
+}
+
+// finish ends the server of a match.
+func (h *Host) finish() {
+	if h.play != nil {
+		h.play.stop()
+		<-h.play.over
+		h.play = nil
+	}
+}
+
+// Kill ends the host without a word, as a crash does.
+func (h *Host) Kill() { h.d.Stop() }

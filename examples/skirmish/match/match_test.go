@@ -1,0 +1,243 @@
+package match_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"strconv"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/examples/skirmish/match"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/impair"
+	"github.com/parley-go/parley/runtime/transport/mem"
+)
+
+// door is one in memory.
+type door chan transport.Link
+
+func (d door) Accept(ctx context.Context) (transport.Link, error) {
+	select {
+	case l := <-d:
+		return l, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+// room is a host and who plays there, in a bubble of synctest: time is virtual.
+type room struct {
+	t               *testing.T
+	ctx             context.Context
+	host            *match.Host
+	control, frames door
+	seed            uint64
+	faults          impair.Faults
+
+	mu      sync.Mutex
+	results map[uint32][]match.Result // by seed
+	played  map[string]int            // matches to the end, by name
+	links   map[string][]transport.Link
+}
+
+func newRoom(t *testing.T, cfg match.HostConfig) *room {
+	r := &room{t: t, control: make(door), frames: make(door), results: map[uint32][]match.Result{},
+		played: map[string]int{}, links: map[string][]transport.Link{}}
+	cfg.Control, cfg.Frames, cfg.Place = r.control, r.frames, 1
+	var err error
+	if r.host, err = match.NewHost(cfg); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	r.ctx = ctx
+	done := make(chan error, 1)
+	go func() { done <- r.host.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// dial calls the host, over links that are as slow as the room has them.
+func (r *room) dial(name string) func(context.Context, uint16) (transport.Link, error) {
+	return func(ctx context.Context, place uint16) (transport.Link, error) {
+		here, there := mem.Pair(mem.Config{Stream: true})
+		r.mu.Lock()
+		r.seed++
+		seed := r.seed
+		r.links[name] = append(r.links[name], here)
+		r.mu.Unlock()
+		near, err := impair.New(here, impair.Config{Seed: seed, Faults: r.faults})
+		if err != nil {
+			return nil, err
+		}
+		far, err := impair.New(there, impair.Config{Seed: seed + 1<<32, Faults: r.faults})
+		if err != nil {
+			return nil, err
+		}
+		d := r.control
+		if place != 0 {
+			d = r.frames
+		}
+		select {
+		case d <- far:
+			return near, nil
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// sit has a bot play; the channel gets what Run returns.
+func (r *room) sit(name string, matches int, more ...func(*match.PlayerConfig)) (*match.Player, chan error) {
+	cfg := match.PlayerConfig{Name: name, Dial: r.dial(name), Auto: true, Matches: matches,
+		Source: func(s *game.State, slot int) game.Input { return s.Advice(slot) },
+		OnMatch: func(res match.Result) {
+			r.mu.Lock()
+			defer r.mu.Unlock()
+			r.results[res.Seed] = append(r.results[res.Seed], res)
+			if res.Err == nil && res.State.Phase == game.Over {
+				r.played[name]++
+			}
+		}}
+	for _, f := range more {
+		f(&cfg)
+	}
+	p := match.NewPlayer(cfg)
+	done := make(chan error, 1)
+	go func() { done <- p.Run(r.ctx) }()
+	return p, done
+}
+
+// same fails if players of one match have not come to the same end.
+func (r *room) same() (matches int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for seed, list := range r.results {
+		first := -1
+		for i, res := range list {
+			if res.Err != nil {
+				continue
+			}
+			if first < 0 {
+				first = i
+				matches++
+			} else if res.Sum != list[first].Sum {
+				r.t.Errorf("match %d: slots %d and %d have come to another end", seed, res.Slot, list[first].Slot)
+			}
+		}
+	}
+	return matches
+}
+
+// Bots play matches one after the other, all agree each time, and come to the same end.
+func TestMatches(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 3, Settings: match.Settings{Arena: 2, Rounds: 2, Bots: 2}})
+		r.faults = impair.Faults{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond}
+		var ends []chan error
+		for i := range 3 {
+			_, done := r.sit(fmt.Sprint("bot", i), 3)
+			ends = append(ends, done)
+		}
+		for i, done := range ends {
+			if err := <-done; err != nil {
+				t.Errorf("player %d: %v", i, err)
+			}
+		}
+		if n := r.same(); n != 3 {
+			t.Errorf("%d matches, not 3", n)
+		}
+		for _, list := range r.results {
+			s := &list[0].State
+			if len(list) != 3 || s.Arena != 2 || s.Rounds != 2 || s.Slots.Len() != 5 || s.Bots.Len() != 2 {
+				t.Errorf("%d results, %d rounds in arena %d, %d of %d bots", len(list), s.Rounds, s.Arena, s.Bots.Len(), s.Slots.Len())
+			}
+		}
+	})
+}
+
+// campaign plays matches in which somebody dies at any moment, and says how many were played to the end.
+func campaign(t *testing.T, seed uint64) (matches int) {
+	synctest.Test(t, func(t *testing.T) {
+		rnd := rand.New(rand.NewPCG(seed, 5))
+		n := 2 + rnd.IntN(4)
+		r := newRoom(t, match.HostConfig{Patience: 5 * time.Second,
+			Settings: match.Settings{Arena: rnd.IntN(4), Rounds: 1, Bots: rnd.IntN(3)}})
+		r.seed = seed << 16
+		r.faults = impair.Faults{Delay: time.Duration(rnd.IntN(60)) * time.Millisecond,
+			Jitter: time.Duration(rnd.IntN(40)) * time.Millisecond}
+		var ends []chan error
+		players := make([]*match.Player, n)
+		for i := range n {
+			p, done := r.sit(fmt.Sprint("bot", i), 2)
+			players[i] = p
+			ends = append(ends, done)
+			if rnd.IntN(3) == 0 {
+				time.Sleep(time.Duration(rnd.IntN(12000)) * time.Millisecond) // virtual: comes later
+			}
+		}
+		// All but the first may be killed, or lose a link, and one changes its mind about the settings.
+		for i := 1; i < n; i++ {
+			after := time.Duration(rnd.IntN(20000)) * time.Millisecond
+			kind := rnd.IntN(4)
+			go func() {
+				timer := time.NewTimer(after)
+				defer timer.Stop()
+				select {
+				case <-timer.C:
+				case <-r.ctx.Done():
+					return
+				}
+				switch kind {
+				case 0:
+					players[i].Kill()
+				case 1:
+					r.mu.Lock()
+					links := r.links[fmt.Sprint("bot", i)]
+					r.mu.Unlock()
+					links[len(links)-1].Abort()
+				case 2:
+					players[i].Change(r.ctx, match.Settings{Arena: i % 4, Rounds: 1, Bots: i % 3})
+				}
+			}()
+		}
+		for i, done := range ends {
+			err := <-done
+			if i == 0 && err != nil {
+				t.Errorf("seed %d: the one who stays: %v", seed, err)
+			}
+			if err != nil && !errors.Is(err, match.ErrHost) {
+				t.Errorf("seed %d: player %d: %v", seed, i, err)
+			}
+		}
+		matches = r.same()
+		if r.played["bot0"] != 2 {
+			t.Errorf("seed %d: the one who stays has played %d matches of 2", seed, r.played["bot0"])
+		}
+	})
+	return matches
+}
+
+// Whoever dies, at any moment, leaves the others with a game: they play on, to the same end.
+// PARLEY_MATCHES plays more of them.
+func TestKilled(t *testing.T) {
+	n := 12
+	if v, err := strconv.Atoi(os.Getenv("PARLEY_MATCHES")); err == nil {
+		n = v
+	}
+	matches := 0
+	for seed := range uint64(n) {
+		matches += campaign(t, 1+seed)
+	}
+	t.Logf("%d matches in %d rooms, none stuck, none out of step", matches, n)
+}

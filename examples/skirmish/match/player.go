@@ -1,0 +1,431 @@
+// Package match plays matches of Skirmish over a network: a [Host] with whom players meet, agree, begin and end, and
+// [Player], who plays or looks on.
+//
+// What may be said when is the business of the machines: machines/skirmish between the players and the host, and
+// machines/lockstep in the match. The package knows no terminal and no flags, and of networks only doors and links.
+// Start from [Player].
+package match
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/machines/skirmish"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+func sum(b []byte) uint32 { return crc32.ChecksumIEEE(b) }
+
+// PlayerConfig says who plays.
+type PlayerConfig struct {
+	Name string // at most 16 bytes of UTF-8
+	// Dial calls the host; with a place, the door for matches there.
+	Dial func(ctx context.Context, place uint16) (transport.Link, error)
+	// Source is what the player does, asked once for each frame.
+	Source func(s *game.State, slot int) game.Input
+	// Auto agrees to whatever the settings are, as bots do.
+	Auto bool
+	// Matches is how many matches are played before the player leaves, 0 for no end.
+	Matches int
+	// Alone: if the host goes in the middle of a match, the match is played to its end against bots.
+	Alone bool
+	// Record is asked for a recorder for each match; may be nil.
+	Record func() *frames.Recorder
+	// OnMatch is told of each match that is over, and OnChange that there is something new to see. Both may be nil.
+	OnMatch  func(Result)
+	OnChange func()
+	Sinks    []trace.Sink
+}
+
+// Result is how a match ended.
+type Result struct {
+	Seed  uint32
+	Slot  int
+	State game.State // the last one
+	Sum   uint32     // of it
+	Err   error      // why it was not played to its end
+}
+
+// Phase is where a player is.
+type Phase int
+
+// The phases of a player.
+const (
+	Calling Phase = iota
+	Waiting       // for a match to end
+	Lobby
+	Loading
+	Playing
+	Left
+)
+
+// View is what a player can see.
+type View struct {
+	Phase    Phase
+	Slot     int
+	Names    [game.Players]string
+	Settings Settings
+	Agreed   bool // the own agreement stands
+	State    *game.State
+}
+
+// Player takes part in matches.
+type Player struct {
+	cfg  PlayerConfig
+	d    *driver.Driver[*skirmish.PlayerRunner]
+	key  uint64
+	wake chan struct{}
+
+	mu      sync.Mutex
+	view    View
+	sim     *sim
+	seed    uint32
+	starts  bool // a match is to be loaded
+	place   uint16
+	refused error
+	played  int
+	lost    bool
+}
+
+// NewPlayer returns a player; Run plays.
+func NewPlayer(cfg PlayerConfig) *Player {
+	return &Player{cfg: cfg, key: rand.Uint64(), wake: make(chan struct{}, 1), view: View{Slot: frames.Watch}}
+}
+
+// The reasons why Run ends.
+var (
+	ErrVersion = errors.New("the host has another version of the game")
+	ErrFull    = errors.New("the host has no room")
+	ErrHost    = errors.New("the host is gone")
+)
+
+// Run plays until the player has left, the host is gone, or ctx ends.
+func (p *Player) Run(ctx context.Context) error {
+	link, err := p.cfg.Dial(ctx, 0)
+	if err != nil {
+		return err
+	}
+	name, ok := skirmish.NewName(p.cfg.Name)
+	if !ok {
+		link.Abort()
+		return fmt.Errorf("the name %q has more than 16 bytes", p.cfg.Name)
+	}
+	p.d = driver.New(skirmish.NewPlayerRunner(), driver.Options[*skirmish.PlayerRunner]{OnReport: p.report,
+		OnState: func(*skirmish.PlayerRunner, uint16, uint16) { p.nudge() }, StopAtFinal: true, Trace: p.cfg.Sinks,
+		Instance: "player"})
+	if err := p.d.Attach(skirmish.HostConst, link); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan error, 1)
+	go func() { ended <- p.d.Run(ctx) }()
+	defer func() {
+		cancel()
+		<-ended
+		p.set(func(v *View) { v.Phase = Left })
+	}()
+	p.d.Do(ctx, func(r *skirmish.PlayerRunner) fsm.Result { return r.Join(Version, name) })
+	for {
+		select {
+		case <-p.wake:
+		case <-p.d.Done():
+			p.mu.Lock()
+			defer p.mu.Unlock()
+			if p.refused != nil {
+				return p.refused
+			}
+			return ErrHost
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+		if done, err := p.act(ctx); done {
+			return err
+		}
+	}
+}
+
+// act does what is due.
+func (p *Player) act(ctx context.Context) (done bool, err error) {
+	var m skirmish.Player2
+	if p.d.Read(ctx, func(r *skirmish.PlayerRunner) { m = r.Machine }) != nil {
+		return false, nil
+	}
+	p.mu.Lock()
+	starts := p.starts
+	p.starts = false
+	played := p.played
+	p.mu.Unlock()
+	agreed := m.State != skirmish.PlayerStateLobby || agrees(m.Setup.Confirm.State)
+	p.set(func(v *View) {
+		for i, to := range []*int{&v.Settings.Arena, &v.Settings.Rounds, &v.Settings.Bots} {
+			*to = int(m.Setup.Update[i].Own)
+		}
+		v.Settings = v.Settings.clip()
+		v.Agreed = agreed
+	})
+	switch {
+	case starts && m.State == skirmish.PlayerStateLoading:
+		err := p.match(ctx)
+		if errors.Is(err, ErrHost) || ctx.Err() != nil {
+			return true, err
+		}
+	case m.State == skirmish.PlayerStateLobby && p.cfg.Matches > 0 && played >= p.cfg.Matches:
+		p.d.Do(ctx, (*skirmish.PlayerRunner).Leave)
+		return true, nil
+	case m.State == skirmish.PlayerStateLobby && p.cfg.Auto && !agreed:
+		p.Agree(ctx, true)
+	}
+	return false, nil
+}
+
+// agrees reports whether a side of Confirm has agreed, as far as its program knows.
+func agrees(s skirmish.PlayerSetupConfirmState) bool {
+	switch s {
+	case skirmish.PlayerSetupConfirmStateLocalOk, skirmish.PlayerSetupConfirmStateCommitted,
+		skirmish.PlayerSetupConfirmStateCancelLocalOk, skirmish.PlayerSetupConfirmStateCancelCommitted:
+		return true
+	}
+	return false
+}
+
+func (p *Player) nudge() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+	if p.cfg.OnChange != nil {
+		p.cfg.OnChange()
+	}
+}
+
+func (p *Player) set(f func(*View)) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	f(&p.view)
+}
+
+// report is called by the driver's goroutine.
+func (p *Player) report(r *skirmish.PlayerRunner, i int) {
+	defer p.nudge()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch v := r.Report(i); v.Kind {
+	case skirmish.PlayerReportRefused:
+		p.refused = ErrFull
+		if v.Refused.Why == skirmish.WhyOtherVersion {
+			p.refused = ErrVersion
+		}
+	case skirmish.PlayerReportWaits:
+		p.view.Phase, p.place = Waiting, uint16(v.Waits.Place)
+	case skirmish.PlayerReportWelcome:
+		p.view.Phase, p.view.Slot, p.place = Lobby, int(v.Welcome.Slot), uint16(v.Welcome.Place)
+	case skirmish.PlayerReportPlayers:
+		p.view.Names = [game.Players]string{}
+		for _, q := range v.Players.Players.Items[:v.Players.Players.Len] {
+			p.view.Names[q.Slot] = q.Name.String()
+		}
+	case skirmish.PlayerReportStarts:
+		p.starts, p.seed, p.view.Phase = true, uint32(v.Starts.Seed), Loading
+	case skirmish.PlayerReportBegins:
+		p.view.Phase = Playing
+	case skirmish.PlayerReportEnds:
+		p.view.Phase = Lobby
+	case skirmish.PlayerReportLost:
+		p.lost = true
+	}
+}
+
+// match loads, plays and leaves one match.
+func (p *Player) match(ctx context.Context) error {
+	p.mu.Lock()
+	m := newSim(p.view.Slot, p.seed)
+	place, slot := p.place, p.view.Slot
+	p.sim = m
+	p.mu.Unlock()
+	if p.cfg.Source != nil {
+		m.source = func(s *game.State) game.Input { return p.cfg.Source(s, slot) }
+	}
+	var record *frames.Recorder
+	if p.cfg.Record != nil {
+		record = p.cfg.Record()
+	}
+	var err error
+	readied := false
+	for try := range 5 { // a link that is lost in the match is made anew
+		var link transport.Link
+		if link, err = p.cfg.Dial(ctx, place); err != nil {
+			break
+		}
+		c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: p.key, Name: p.cfg.Name, Game: m, Record: record,
+			MaxSnapshot: 1 << 16})
+		m.submit = c.Submit
+		run, leave := context.WithCancel(ctx)
+		ended := make(chan error, 1)
+		go func() { ended <- c.Run(run, link) }()
+		if !readied {
+			readied = true
+			p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
+		}
+		select {
+		case <-m.over:
+			c.Leave(run)
+			<-ended
+			err = nil
+		case err = <-ended:
+		case <-p.d.Done():
+			leave()
+			<-ended
+			err = ErrHost
+		}
+		leave()
+		if err == nil || errors.Is(err, ErrHost) || !errors.Is(err, frames.ErrLost) || ctx.Err() != nil || try == 4 {
+			break
+		}
+		if !p.sleep(ctx, 200*time.Millisecond) {
+			break
+		}
+		record = nil // a recording is of one link
+	}
+	if !readied {
+		p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
+	}
+	if errors.Is(err, frames.ErrLost) || errors.Is(err, frames.ErrOver) {
+		select {
+		case <-p.d.Done():
+			err = ErrHost
+		default:
+		}
+	}
+	if errors.Is(err, ErrHost) && p.cfg.Alone {
+		p.alone(ctx, m)
+	}
+	res := Result{Seed: p.seed, Slot: slot, Err: err}
+	if s := m.look(false); s != nil {
+		res.State, res.Sum = *s, s.Checksum()
+	}
+	p.mu.Lock()
+	p.played++
+	p.mu.Unlock()
+	if p.cfg.OnMatch != nil {
+		p.cfg.OnMatch(res)
+	}
+	if !errors.Is(err, ErrHost) {
+		p.finish(ctx)
+	}
+	return err
+}
+
+// finish says that the match is over here, as soon as the machine knows that it has begun.
+func (p *Player) finish(ctx context.Context) {
+	for {
+		var state skirmish.PlayerState
+		if p.d.Read(ctx, func(r *skirmish.PlayerRunner) { state = r.Machine.State }) != nil {
+			return
+		}
+		if state == skirmish.PlayerStateMatch {
+			p.d.Do(ctx, (*skirmish.PlayerRunner).Finish)
+			return
+		}
+		select {
+		case <-p.wake:
+		case <-p.d.Done():
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// alone plays a match to its end that has lost its host: the others are driven by bots.
+func (p *Player) alone(ctx context.Context, m *sim) {
+	m.mu.Lock()
+	there := m.state != nil
+	if there {
+		m.gone = (m.state.Slots &^ m.state.Bots).Without(m.me)
+	}
+	m.submit = nil
+	m.mu.Unlock()
+	if !there {
+		return
+	}
+	tick := time.NewTicker(time.Second / game.Rate)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+			m.Step()
+			m.mu.Lock()
+			m.inputs[m.me] = m.pending[0]
+			m.mu.Unlock()
+		case <-m.over:
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (p *Player) sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-p.d.Done():
+	case <-ctx.Done():
+	}
+	return false
+}
+
+// View returns what there is to see. ahead shows the match as it will be when what the player does now is played.
+func (p *Player) View(ahead bool) View {
+	p.mu.Lock()
+	v, m := p.view, p.sim
+	p.mu.Unlock()
+	if m != nil {
+		v.State = m.look(ahead)
+	}
+	return v
+}
+
+// Agree agrees to the settings, or takes that back.
+func (p *Player) Agree(ctx context.Context, yes bool) {
+	if yes {
+		p.d.Do(ctx, (*skirmish.PlayerRunner).Agree)
+	} else {
+		p.d.Do(ctx, (*skirmish.PlayerRunner).Cancel)
+	}
+	p.nudge()
+}
+
+// Change changes the settings. Who has agreed takes that back first.
+func (p *Player) Change(ctx context.Context, to Settings) {
+	to = to.clip()
+	p.Agree(ctx, false)
+	for i, v := range [...]int{to.Arena, to.Rounds, to.Bots} {
+		p.d.Do(ctx, func(r *skirmish.PlayerRunner) fsm.Result {
+			if int(r.Machine.Setup.Update[i].Own) == v {
+				return fsm.Result{Code: fsm.NotRun, Transition: fsm.NoTransition}
+			}
+			return r.Change(skirmish.Property(i), skirmish.Value(v))
+		})
+	}
+	p.nudge()
+}
+
+// Kill ends the player without a word, as a crash does.
+func (p *Player) Kill() {
+	if p.d != nil {
+		p.d.Stop()
+	}
+}
