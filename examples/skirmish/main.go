@@ -1,70 +1,129 @@
 // Command skirmish is a game for one to eight: small tanks in an arena, until one is left.
 //
-//	skirmish             play at once, against bots
-//	skirmish -film FILE  draw a match of bots into a GIF
+//	skirmish                     play at once, against bots; others on the network may join
+//	skirmish -join HOST          play with others
+//	skirmish -watch HOST         look on
+//	skirmish -serve              be a host that does not play
+//	skirmish -headless -bots 4   let bots play over real sockets, and say how it went
+//	skirmish -replay FILE        see a match again that was recorded with -record FILE
+//	skirmish -film FILE          draw a match of bots, or a recording, into a GIF
 //
-// Arrows drive, space fires, m lays a mine, x stops, q quits.
+// Arrows drive, space fires, m lays a mine, x stops, q quits. docs/SKIRMISH.md says more.
+// Exit codes: 0 left in good order, 1 a match went wrong, 2 wrong usage, or no host or file.
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"os/signal"
+	"os/user"
 	"syscall"
 	"time"
 
 	"golang.org/x/term"
 
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/examples/skirmish/carrier"
 	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/screen"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 type settings struct {
-	name                string
-	film                string
-	arena, rounds, bots int
-	seed                uint
+	name, join, watch, listen        string
+	link, tunnel                     string
+	film, record, replay             string
+	serve, headless, late            bool
+	arena, rounds, bots, matches, hz int
+	loss                             float64
+	from, length                     time.Duration // of a film
+	seed                             uint
+	least                            int             // players of a match of the own host
+	named                            map[string]bool // flags on the command line
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
 	var s settings
-	f := flag.NewFlagSet("skirmish", flag.ContinueOnError)
-	f.StringVar(&s.name, "name", "You", "your `name`")
-	f.StringVar(&s.film, "film", "", "draw a match of bots into this `file`, a GIF")
-	f.IntVar(&s.arena, "arena", 0, "`number` of the arena")
-	f.IntVar(&s.rounds, "rounds", 5, "`number` of rounds")
-	f.IntVar(&s.bots, "bots", 3, "`number` of bots")
-	f.UintVar(&s.seed, "seed", 0, "`number` that decides what is left to chance; 0: another one each time")
+	f := s.flags()
 	if code, done := usage.Parse(f, args, stdout, stderr); done {
 		return code
 	}
-	if err := s.check(); err != nil {
+	if err := cmp.Or(usage.NotNegative(f, "from", "for"), s.check(f)); err != nil {
 		return usage.Wrong(f, stderr, err)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := s.run(ctx); err != nil {
+	switch err := s.run(ctx, stdout); {
+	case errors.Is(err, errWrong):
+		fmt.Fprintf(stderr, "skirmish: %v\n", err)
+		return 1
+	case err != nil && ctx.Err() == nil:
 		fmt.Fprintf(stderr, "skirmish: %v\n", err)
 		return 2
 	}
 	return 0
 }
 
-func (s *settings) check() error {
+func (s *settings) flags() *flag.FlagSet {
+	own := "Player"
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		own = u.Username[:min(len(u.Username), 16)]
+	}
+	f := flag.NewFlagSet("skirmish", flag.ContinueOnError)
+	f.StringVar(&s.name, "name", own, "your `name`, at most 16 bytes")
+	f.StringVar(&s.join, "join", "", "play with the host at this `address`")
+	f.StringVar(&s.watch, "watch", "", "look on at the matches of the host at this `address`")
+	f.BoolVar(&s.serve, "serve", false, "be a host that does not play")
+	f.StringVar(&s.listen, "listen", ":7532", "`address` of the own host")
+	f.StringVar(&s.link, "link", "tcp", "`kind` of network: tcp, udp or ipx")
+	f.StringVar(&s.tunnel, "tunnel", "127.0.0.1:2130", "ipx: `address` of the server of the IPX network")
+	f.BoolVar(&s.headless, "headless", false, "bots play, over real sockets, and nothing is shown")
+	f.IntVar(&s.matches, "matches", 1, "headless: `number` of matches")
+	f.Float64Var(&s.loss, "loss", 0, "headless, with udp or ipx: `part` of the datagrams that are lost, from 0 to 0.5")
+	f.IntVar(&s.hz, "rate", game.Rate, "frames a second of matches of the own host, 13 to 100")
+	f.BoolVar(&s.late, "late", false, "do not show ahead what you do; it is seen three frames later, as others see it")
+	f.StringVar(&s.record, "record", "", "record the first match in this `file`")
+	f.StringVar(&s.replay, "replay", "", "see the match in this `file`")
+	f.StringVar(&s.film, "film", "", "draw a match of bots, or that of -replay, into this `file`, a GIF")
+	f.DurationVar(&s.from, "from", 2*time.Second, "film: begin so long after the match has begun")
+	f.DurationVar(&s.length, "for", 12*time.Second, "film: so long; 0: to the end")
+	f.IntVar(&s.arena, "arena", 0, "`number` of the arena")
+	f.IntVar(&s.rounds, "rounds", 5, "`number` of rounds")
+	f.IntVar(&s.bots, "bots", 3, "`number` of bots")
+	f.UintVar(&s.seed, "seed", 0, "film: `number` that decides what is left to chance; 0: another one each time")
+	return f
+}
+
+func (s *settings) check(f *flag.FlagSet) error {
 	switch {
 	case s.arena < 0 || s.arena >= len(game.Arenas):
 		return fmt.Errorf("-arena %d: it is a number from 0 to %d", s.arena, len(game.Arenas)-1)
-	case s.rounds < 1 || s.rounds > 20:
-		return fmt.Errorf("-rounds %d: it is a number from 1 to 20", s.rounds)
-	case s.bots < 0 || s.bots >= game.Players:
-		return fmt.Errorf("-bots %d: it is a number from 0 to %d", s.bots, game.Players-1)
+	case s.rounds < 1 || s.rounds > match.MaxRounds:
+		return fmt.Errorf("-rounds %d: it is a number from 1 to %d", s.rounds, match.MaxRounds)
+	case s.bots < 0 || s.bots > match.MaxBots:
+		return fmt.Errorf("-bots %d: it is a number from 0 to %d", s.bots, match.MaxBots)
+	case s.matches < 1:
+		return fmt.Errorf("-matches %d: it is more than 0", s.matches)
+	case s.hz < 13 || s.hz > 100:
+		return fmt.Errorf("-rate %d: it is a number from 13 to 100", s.hz)
+	case s.loss < 0 || s.loss > 0.5:
+		return fmt.Errorf("-loss %v: it is a number from 0 to 0.5", s.loss)
+	case len(s.name) > 16:
+		return fmt.Errorf("-name %q: it has more than 16 bytes", s.name)
+	case s.link != carrier.TCP && s.link != carrier.UDP && s.link != carrier.IPX:
+		return fmt.Errorf("-link %s: it is tcp, udp or ipx", s.link)
+	}
+	s.named = map[string]bool{}
+	for _, n := range usage.Given(f) {
+		s.named[n] = true
 	}
 	if s.seed == 0 {
 		s.seed = uint(time.Now().UnixNano() & 0x7fffffff)
@@ -72,69 +131,102 @@ func (s *settings) check() error {
 	return nil
 }
 
-func (s *settings) run(ctx context.Context) error {
-	if s.film != "" {
-		return s.draw()
+// given reports whether a flag was on the command line.
+func (s *settings) given(flag string) bool { return s.named[flag] }
+
+func (s *settings) run(ctx context.Context, stdout io.Writer) error {
+	switch {
+	case s.film != "":
+		return s.draw(ctx)
+	case s.headless:
+		return s.play(ctx, stdout)
+	case s.serve:
+		h, at, err := s.host(ctx, carrier.Config{Tunnel: s.tunnel})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(stdout, "a host is at %s\n", at)
+		return h.Run(ctx)
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
-		return errors.New("this is no terminal to play on")
+		return errors.New("this is no terminal to play on; -headless needs none")
 	}
-	return terminal(ctx, os.Stdin, os.Stdout, newLocal(s))
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	show, err := s.session(ctx)
+	if err != nil {
+		return err
+	}
+	if err := terminal(ctx, os.Stdin, os.Stdout, show); err != nil {
+		return err
+	}
+	switch show := show.(type) {
+	case *online:
+		select {
+		case <-show.over:
+			return show.err
+		default:
+		}
+	case *replay:
+		select {
+		case <-show.over:
+			return show.err
+		default:
+		}
+	}
+	return nil
 }
 
-func (s *settings) draw() error {
+// session is what the flags ask for.
+func (s *settings) session(ctx context.Context) (session, error) {
+	cfg := carrier.Config{Tunnel: s.tunnel}
+	switch {
+	case s.replay != "":
+		f, err := os.Open(s.replay)
+		if err != nil {
+			return nil, err
+		}
+		return newReplay(ctx, f, nil), nil
+	case s.watch != "":
+		return newSpectator(ctx, s.dialer(s.watch, cfg)), nil
+	case s.join != "":
+		return newOnline(ctx, s.join, !s.late, false, s.player(s.dialer(s.join, cfg))), nil
+	}
+	h, at, err := s.host(ctx, cfg)
+	if err != nil {
+		return nil, err
+	}
+	go h.Run(ctx)
+	return newOnline(ctx, "others join with -join "+at, !s.late, true, s.player(s.dialer(at, cfg))), nil
+}
+
+func (s *settings) player(dial dialer) match.PlayerConfig {
+	return match.PlayerConfig{Name: s.name, Dial: dial, Record: recorder(s.record, func(error) {})}
+}
+
+func (s *settings) draw(ctx context.Context) error {
 	f, err := os.Create(s.film)
 	if err != nil {
 		return err
 	}
+	moving := &reel{from: frameOf(s.from), to: frameOf(s.from + s.length), film: screen.Film{Delay: 200 / game.Rate}}
+	if s.length == 0 {
+		moving.to = math.MaxUint32
+	}
+	if s.replay != "" {
+		in, err := os.Open(s.replay)
+		if err != nil {
+			return errors.Join(err, f.Close())
+		}
+		r := newReplay(ctx, in, moving)
+		<-r.over
+		return errors.Join(r.err, moving.film.Encode(f), in.Close(), f.Close())
+	}
 	n := game.Mask(1<<(s.bots+1) - 1)
 	c := game.Config{Seed: uint32(s.seed), Arena: uint8(s.arena), Rounds: uint8(s.rounds), Slots: n, Bots: n}
-	info := &screen.Info{Me: -1, Names: names(s.name), Below: "go run ./examples/skirmish"}
-	return errors.Join(film(f, c, info, 2*game.Rate, 12*game.Rate), f.Close())
-}
-
-// names are those of the bots, with the player's in the first place.
-func names(own string) (n [game.Players]string) {
-	n = [game.Players]string{own, "Ada", "Brook", "Cleo", "Dov", "Edda", "Finn", "Gus"}
-	return n
-}
-
-// local is a match against bots without any network.
-type local struct {
-	s     *settings
-	state *game.State
-	info  screen.Info
-}
-
-func newLocal(s *settings) *local {
-	l := &local{s: s, info: screen.Info{Names: names(s.name)}}
-	l.begin()
-	return l
-}
-
-func (l *local) begin() {
-	slots := game.Mask(1<<(l.s.bots+1) - 1)
-	l.state = game.New(game.Config{Seed: uint32(l.s.seed), Arena: uint8(l.s.arena),
-		Rounds: uint8(l.s.rounds), Slots: slots, Bots: slots.Without(0)})
-	l.info.Below = "arrows drive  space fires  m lays a mine  x stops  q quits"
-}
-
-// Frame implements session.
-func (l *local) Frame(in game.Input) (*game.State, *screen.Info) {
-	f := game.Frame{}
-	f.Inputs[0] = in
-	l.state.Step(&f)
-	if l.state.Phase == game.Over {
-		l.info.Below = "Enter plays again, q quits"
+	info := &screen.Info{Me: -1, Names: botNames, Below: "bots"}
+	for st := game.New(c); st.Phase != game.Over && st.Frame < moving.to; st.Step(&game.Frame{}) {
+		moving.add(st, info)
 	}
-	return l.state, &l.info
-}
-
-// Again implements session.
-func (l *local) Again() {
-	if l.state.Phase == game.Over {
-		l.s.seed++
-		l.s.arena = (l.s.arena + 1) % len(game.Arenas)
-		l.begin()
-	}
+	return errors.Join(moving.film.Encode(f), f.Close())
 }

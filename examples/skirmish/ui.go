@@ -12,15 +12,17 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/screen"
 )
 
-// session is a match as its player sees it.
+// session is what happens, as a person sees it.
 type session interface {
 	// Frame takes what the player does now, and returns what there is to see. It is called Rate times a second.
-	Frame(in game.Input) (*game.State, *screen.Info)
-	// Again says that the player would like another match.
-	Again()
+	Frame(in game.Input) *screen.Grid
+	// Type takes a key that means nothing to a tank; '\r' is Enter.
+	Type(ctx context.Context, key byte)
+	// Over is closed when there is nothing more to see.
+	Over() <-chan struct{}
 }
 
-// terminal shows a session on a terminal and takes its keys, until the player quits or ctx ends.
+// terminal shows a session on a terminal and takes its keys, until the player quits, ctx ends or it is over.
 func terminal(ctx context.Context, in, out *os.File, s session) error {
 	old, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
@@ -32,6 +34,8 @@ func terminal(ctx context.Context, in, out *os.File, s session) error {
 		return err
 	}
 	defer w.End()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
 	typed := make(chan []byte, 16)
 	go func() {
 		for {
@@ -54,17 +58,23 @@ func terminal(ctx context.Context, in, out *os.File, s session) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-s.Over():
+			return nil
 		case b := <-typed:
 			k.Press(b)
 			if k.Quit {
 				return nil
 			}
+			for _, c := range k.Typed {
+				s.Type(ctx, c)
+			}
+			k.Typed = k.Typed[:0]
 			if k.Enter {
 				k.Enter = false
-				s.Again()
+				s.Type(ctx, '\r')
 			}
 		case <-tick.C:
-			if err := w.Show(screen.Draw(s.Frame(k.Input()))); err != nil {
+			if err := w.Show(s.Frame(k.Input())); err != nil {
 				return err
 			}
 		}

@@ -156,6 +156,8 @@ func dial(ctx context.Context, link transport.Link) (transport.Link, error) {
 	}
 }
 
+var errClosed = errors.New("the door is closed")
+
 // streams is a door of streams over one link over datagrams.
 type streams struct {
 	link  transport.Link
@@ -237,7 +239,7 @@ func (s *streams) Accept(ctx context.Context) (transport.Link, error) {
 	case l := <-s.queue:
 		return l, nil
 	case <-s.over:
-		return nil, errors.Join(errors.New("the door is closed"), s.err)
+		return nil, errors.Join(errClosed, s.err)
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}

@@ -237,7 +237,9 @@ func TestKilled(t *testing.T) {
 	}
 	matches := 0
 	for seed := range uint64(n) {
-		matches += campaign(t, 1+seed)
+		if matches += campaign(t, 1+seed); t.Failed() {
+			t.Fatalf("with seed %d", 1+seed)
+		}
 	}
 	t.Logf("%d matches in %d rooms, none stuck, none out of step", matches, n)
 }

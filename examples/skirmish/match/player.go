@@ -310,7 +310,7 @@ func (p *Player) match(ctx context.Context) error {
 		p.alone(ctx, m)
 	}
 	res := Result{Seed: p.seed, Slot: slot, Err: err}
-	if s := m.look(false); s != nil {
+	if s := m.last(); s != nil {
 		res.State, res.Sum = *s, s.Checksum()
 	}
 	p.mu.Lock()

@@ -54,6 +54,7 @@ type sim struct {
 
 	mu      sync.Mutex
 	state   *game.State
+	final   game.State // as it was when the match was over
 	inputs  [game.Players]game.Input
 	gone    game.Mask
 	back    game.Mask
@@ -171,8 +172,19 @@ func (m *sim) step(f *game.Frame) {
 		select {
 		case <-m.over:
 		default:
+			m.final = *m.state
 			close(m.over)
 		}
+	}
+}
+
+// last is the state with which the match was over, or the present one.
+func (m *sim) last() *game.State {
+	select {
+	case <-m.over:
+		return &m.final
+	default:
+		return m.look(false)
 	}
 }
 
@@ -199,4 +211,11 @@ func (m *sim) look(ahead bool) *game.State {
 		}
 	}
 	return &s
+}
+
+// Playback is a game for frames.Play: each is called with the state after each frame.
+func Playback(each func(*game.State)) frames.Game {
+	m := newSim(frames.Watch, 0)
+	m.each = each
+	return m
 }

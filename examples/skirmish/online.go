@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/examples/skirmish/match"
+	"github.com/parley-go/parley/examples/skirmish/screen"
+)
+
+// online is a player in matches of a host, as a session.
+type online struct {
+	title   string
+	p       *match.Player
+	ahead   bool
+	input   atomic.Uint32
+	over    chan struct{}
+	err     error // why it is over
+	last    atomic.Pointer[game.State]
+	counted int // frames since the last look at the lobby
+}
+
+// newOnline runs a player until ctx ends. It agrees to the first match by itself if quick is set.
+func newOnline(ctx context.Context, title string, ahead, quick bool, cfg match.PlayerConfig) *online {
+	o := &online{title: title, ahead: ahead, over: make(chan struct{})}
+	cfg.Source = func(*game.State, int) game.Input { return game.Input(o.input.Load()) }
+	cfg.Alone = true
+	each := cfg.OnMatch
+	cfg.OnMatch = func(r match.Result) {
+		o.last.Store(&r.State)
+		if each != nil {
+			each(r)
+		}
+	}
+	o.p = match.NewPlayer(cfg)
+	go func() {
+		defer close(o.over)
+		o.err = o.p.Run(ctx)
+	}()
+	if quick {
+		go func() {
+			for ctx.Err() == nil {
+				switch v := o.p.View(false); {
+				case v.Phase == match.Lobby && !v.Agreed:
+					o.p.Agree(ctx, true)
+				case v.Phase != match.Calling:
+					return
+				}
+				time.Sleep(20 * time.Millisecond)
+			}
+		}()
+	}
+	return o
+}
+
+// Over implements session.
+func (o *online) Over() <-chan struct{} { return o.over }
+
+// Frame implements session.
+func (o *online) Frame(in game.Input) *screen.Grid {
+	o.input.Store(uint32(in))
+	v := o.p.View(o.ahead)
+	if v.State != nil && v.Phase == match.Playing {
+		info := screen.Info{Names: v.Names, Me: v.Slot,
+			Below: "arrows drive   space fires   m lays a mine   x stops   q quits"}
+		for i := range info.Names {
+			if info.Names[i] == "" && v.State.Slots.Has(i) {
+				info.Names[i] = botNames[i]
+			}
+		}
+		return screen.Draw(v.State, &info)
+	}
+	r := screen.Room{Title: o.title, Names: v.Names, Me: v.Slot, Arena: v.Settings.Arena, Rounds: v.Settings.Rounds,
+		Bots: v.Settings.Bots, Agreed: v.Agreed, Last: o.last.Load(), Below: "1, 2, 3 change the settings   Enter agrees   q quits"}
+	switch v.Phase {
+	case match.Calling:
+		r.Lines = []string{"calling the host …"}
+	case match.Waiting:
+		r.Lines = []string{"A match is on. You play in the next one."}
+	case match.Loading, match.Playing:
+		r.Lines = []string{"The match begins …"}
+	}
+	return screen.Lobby(&r)
+}
+
+// Type implements session.
+func (o *online) Type(ctx context.Context, key byte) {
+	v := o.p.View(false)
+	if v.Phase != match.Lobby {
+		return
+	}
+	switch key {
+	case '\r':
+		o.p.Agree(ctx, !v.Agreed)
+	case '1':
+		v.Settings.Arena = (v.Settings.Arena + 1) % len(game.Arenas)
+		o.p.Change(ctx, v.Settings)
+	case '2':
+		v.Settings.Rounds = v.Settings.Rounds%9 + 1
+		o.p.Change(ctx, v.Settings)
+	case '3':
+		v.Settings.Bots = (v.Settings.Bots + 1) % (match.MaxBots + 1)
+		o.p.Change(ctx, v.Settings)
+	}
+}
+
+// botNames are those of the bots that the game drives, by slot.
+var botNames = [game.Players]string{"Ada", "Brook", "Cleo", "Dov", "Edda", "Finn", "Gus", "Hal"}
+
+// report is a match in one line.
+func report(r match.Result, names func(int) string) string {
+	s := fmt.Sprintf("match %08x: %d frames", r.Seed, r.State.Frame)
+	if w := r.State.Winner; r.State.Phase == game.Over && w < game.Players {
+		s += fmt.Sprintf(", %s wins with %d points", names(int(w)), r.State.Tanks[w].Score)
+	} else if r.State.Phase == game.Over {
+		s += ", a draw"
+	}
+	if r.Err != nil {
+		s += fmt.Sprintf(", and then: %v", r.Err)
+	}
+	return s
+}

@@ -1,0 +1,71 @@
+package screen
+
+import (
+	"fmt"
+
+	"github.com/parley-go/parley/examples/skirmish/game"
+)
+
+// Room is what there is to see between matches.
+type Room struct {
+	Title               string
+	Names               [game.Players]string // of who is there
+	Me                  int
+	Arena, Rounds, Bots int
+	Agreed              bool // the own agreement stands
+	Last                *game.State
+	Lines               []string // what else is to be said
+	Below               string
+}
+
+// Lobby draws a room: the arena of the next match, and before it who is there and what is to be agreed on.
+func Lobby(r *Room) *Grid {
+	next := game.New(game.Config{Seed: 1, Arena: uint8(r.Arena), Rounds: uint8(r.Rounds)})
+	g, c := new(Grid), new(canvas)
+	c.arena(next)
+	for y := range game.Height / 2 {
+		for x := range game.Width {
+			g[y+1][x] = Cell{'▀', mix(c[2*y][x], black, 110), mix(c[2*y+1][x], black, 110)}
+		}
+	}
+	for x := range Columns {
+		g[0][x], g[Rows-1][x] = Cell{' ', dim, black}, Cell{' ', dim, black}
+	}
+	g.Text(0, 0, " SKIRMISH  "+r.Title, white, black)
+	panel := Color{12, 13, 16}
+	const left, width = 14, 52
+	row := 2
+	put := func(s string, fg Color) {
+		g.Text(row, left, fmt.Sprintf("%-*s", width, "  "+clip(s, width-4)), fg, panel)
+		row++
+	}
+	put("", dim)
+	for i, n := range r.Names {
+		if n == "" {
+			continue
+		}
+		if i == r.Me {
+			n += "  (you)"
+		}
+		if r.Last != nil {
+			n = fmt.Sprintf("%-24s %d points", n, r.Last.Tanks[i].Score)
+		}
+		put("■ "+n, Tanks[i])
+	}
+	put("", dim)
+	put(fmt.Sprintf("[1] arena   %s", game.Arenas[r.Arena%len(game.Arenas)].Name), white)
+	put(fmt.Sprintf("[2] rounds  %d", r.Rounds), white)
+	put(fmt.Sprintf("[3] bots    %d", r.Bots), white)
+	put("", dim)
+	if r.Agreed {
+		put("You agree; waiting for the others. Enter takes it back.", Color{120, 220, 110})
+	} else {
+		put("Enter: play with these settings", Color{250, 210, 80})
+	}
+	for _, l := range r.Lines {
+		put(l, dim)
+	}
+	put("", dim)
+	g.Text(Rows-1, 0, clip(r.Below, Columns), dim, black)
+	return g
+}
