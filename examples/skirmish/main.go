@@ -87,9 +87,11 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.tunnel, "tunnel", "127.0.0.1:2130", "ipx: `address` of the server of the IPX network")
 	f.BoolVar(&s.headless, "headless", false, "bots play, over real sockets, and nothing is shown")
 	f.IntVar(&s.matches, "matches", 1, "headless: `number` of matches")
-	f.Float64Var(&s.loss, "loss", 0, "headless, with udp or ipx: `part` of the datagrams that are lost, from 0 to 0.5")
+	f.Float64Var(&s.loss, "loss", 0,
+		"headless, with udp or ipx: `part` of the datagrams that are lost, from 0 to 0.5")
 	f.IntVar(&s.hz, "rate", game.Rate, "frames a second of matches of the own host, 13 to 100")
-	f.BoolVar(&s.late, "late", false, "do not show ahead what you do; it is seen three frames later, as others see it")
+	f.BoolVar(&s.late, "late", false,
+		"do not show ahead what you do; it is seen three frames later, as others see it")
 	f.StringVar(&s.record, "record", "", "record the first match in this `file`")
 	f.StringVar(&s.replay, "replay", "", "see the match in this `file`")
 	f.StringVar(&s.film, "film", "", "draw a match of bots, or that of -replay, into this `file`, a GIF")

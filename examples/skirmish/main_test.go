@@ -8,7 +8,9 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 )
 
@@ -31,7 +33,8 @@ func TestHeadless(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "match")
 			var out, errs bytes.Buffer
-			args := append(strings.Fields("-headless -rounds 1 -arena 3 -rate 100 -record "+file), strings.Fields(x.flags)...)
+			args := append(strings.Fields("-headless -rounds 1 -arena 3 -rate 100 -record "+file),
+				strings.Fields(x.flags)...)
 			if code := run(args, &out, &errs); code != 0 || !strings.Contains(out.String(), " 0 wrong\n") {
 				t.Fatalf("exit code %d\n%s%s", code, &out, &errs)
 			}
@@ -48,6 +51,80 @@ func TestHeadless(t *testing.T) {
 			}
 		})
 	}
+}
+
+// seen waits until a session shows a text, looking as often as a terminal would.
+func seen(t *testing.T, s session, want string) {
+	t.Helper()
+	tick := time.NewTicker(time.Second / game.Rate)
+	defer tick.Stop()
+	for all := ""; ; <-tick.C {
+		select {
+		case <-s.Over():
+			t.Fatalf("it is over, and %q was not shown but\n%s", want, all)
+		case <-t.Context().Done():
+			t.Fatal("the test is over")
+		default:
+		}
+		all = ""
+		for _, row := range s.Frame(0) {
+			for _, c := range row {
+				all += string(c.Rune)
+			}
+			all += "\n"
+		}
+		if strings.Contains(all, want) {
+			return
+		}
+	}
+}
+
+// A player plays at once; who joins meanwhile waits, and who looks on sees it.
+func TestSessions(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	parsed := func(args string) *settings {
+		s := new(settings)
+		f := s.flags()
+		if err := f.Parse(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.check(f); err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	s := parsed("-listen 127.0.0.1:0 -name Ann -rounds 2 -rate 100")
+	host, err := s.session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, host, "▸Ann")
+	at := strings.TrimPrefix(host.(*online).title, "others join with -join ")
+	watcher, err := parsed("-watch " + at).session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, watcher, "you look on")
+	guest, err := parsed("-name Bob -join " + at).session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, guest, "A match is on.")
+	seen(t, guest, "Enter: play") // once it is over
+	guest.Type(ctx, '1')
+	seen(t, host, "Enter: play")
+	seen(t, host, "The Ford")
+	host.Type(ctx, '\r')
+	seen(t, host, "You agree")
+	guest.Type(ctx, '\r')
+	seen(t, host, "Bob 0")
+	seen(t, guest, "▸Bob")
+	cancel()
+	<-host.Over()
+	<-guest.Over()
+	<-watcher.Over()
 }
 
 // Wrong flags and files that are none are told in a line.

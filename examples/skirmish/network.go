@@ -113,7 +113,8 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 			mu.Lock()
 			defer mu.Unlock()
 			seed++
-			return impair.New(l, impair.Config{Seed: seed, Faults: impair.Faults{Loss: s.loss, Duplicate: s.loss / 2, Reorder: s.loss}})
+			return impair.New(l, impair.Config{Seed: seed, Faults: impair.Faults{Loss: s.loss,
+				Duplicate: s.loss / 2, Reorder: s.loss}})
 		}
 	}
 	n := max(2, s.bots)
@@ -135,9 +136,10 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	sums, wrong := map[uint32]uint32{}, 0
 	ends := make(chan error, n)
 	for i := range n {
-		p := match.NewPlayer(match.PlayerConfig{Name: botNames[i], Dial: own.dialer(at, cfg), Auto: true, Matches: s.matches,
-			Source: func(st *game.State, slot int) game.Input { return st.Advice(slot) },
-			Record: recorder(map[bool]string{true: s.record}[i == 0], func(err error) { fmt.Fprintln(stdout, err) }),
+		p := match.NewPlayer(match.PlayerConfig{Name: botNames[i], Dial: own.dialer(at, cfg), Auto: true,
+			Matches: s.matches,
+			Source:  func(st *game.State, slot int) game.Input { return st.Advice(slot) },
+			Record:  recorder(map[bool]string{true: s.record}[i == 0], func(err error) { fmt.Fprintln(stdout, err) }),
 			OnMatch: func(r match.Result) {
 				mu.Lock()
 				defer mu.Unlock()
@@ -164,7 +166,8 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	}
 	cancel()
 	<-hosted
-	fmt.Fprintf(stdout, "%d matches of %d bots over %s in %.1f s, %d wrong\n", len(sums), n, s.link, time.Since(began).Seconds(), wrong)
+	fmt.Fprintf(stdout, "%d matches of %d bots over %s in %.1f s, %d wrong\n", len(sums), n, s.link,
+		time.Since(began).Seconds(), wrong)
 	if wrong > 0 {
 		return errWrong
 	}

@@ -74,7 +74,8 @@ func (o *online) Frame(in game.Input) *screen.Grid {
 		return screen.Draw(v.State, &info)
 	}
 	r := screen.Room{Title: o.title, Names: v.Names, Me: v.Slot, Arena: v.Settings.Arena, Rounds: v.Settings.Rounds,
-		Bots: v.Settings.Bots, Agreed: v.Agreed, Last: o.last.Load(), Below: "1, 2, 3 change the settings   Enter agrees   q quits"}
+		Bots: v.Settings.Bots, Agreed: v.Agreed, Last: o.last.Load(),
+		Below: "1, 2, 3 change the settings   Enter agrees   q quits"}
 	switch v.Phase {
 	case match.Calling:
 		r.Lines = []string{"calling the host …"}

@@ -27,8 +27,8 @@ type Door interface {
 
 // HostConfig says how a host behaves.
 type HostConfig struct {
-	// Control is the door for players, and Frames that for the matches; Place is the port of Frames, or the number of its
-	// socket.
+	// Control is the door for players, and Frames that for the matches; Place is the port of Frames, or the number
+	// of its socket.
 	Control, Frames Door
 	Place           uint16
 	// Settings are those of the first match.
@@ -37,7 +37,8 @@ type HostConfig struct {
 	Least int
 	// Length is how long a frame takes, 0 for as long as the game means.
 	Length time.Duration
-	// Patience is how long somebody may be waited for who does not load, finish or agree, though others wait; 0 for 15 s.
+	// Patience is how long somebody may be waited for who does not load, finish or agree, though others wait; 0
+	// for 15 s.
 	Patience time.Duration
 	// Sinks record each step of the host's machine.
 	Sinks  []trace.Sink
@@ -120,7 +121,10 @@ func (h *Host) Run(ctx context.Context) error {
 	}()
 	for p, v := range [...]int{h.cfg.Settings.Arena, h.cfg.Settings.Rounds, h.cfg.Settings.Bots} {
 		if v != 0 {
-			h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result { return r.Set(skirmish.Property(p), skirmish.Value(v)) })
+			h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
+				return r.Set(skirmish.Property(p),
+					skirmish.Value(v))
+			})
 		}
 	}
 	defer func() { h.finish() }()

@@ -160,7 +160,8 @@ func TestMatches(t *testing.T) {
 		for _, list := range r.results {
 			s := &list[0].State
 			if len(list) != 3 || s.Arena != 2 || s.Rounds != 2 || s.Slots.Len() != 5 || s.Bots.Len() != 2 {
-				t.Errorf("%d results, %d rounds in arena %d, %d of %d bots", len(list), s.Rounds, s.Arena, s.Bots.Len(), s.Slots.Len())
+				t.Errorf("%d results, %d rounds in arena %d, %d of %d bots", len(list), s.Rounds, s.Arena,
+					s.Bots.Len(), s.Slots.Len())
 			}
 		}
 	})

@@ -27,7 +27,8 @@ const (
 
 // clip brings settings of a stranger to what they can be.
 func (s Settings) clip() Settings {
-	return Settings{min(max(s.Arena, 0), len(game.Arenas)-1), min(max(s.Rounds, 1), MaxRounds), min(max(s.Bots, 0), MaxBots)}
+	return Settings{min(max(s.Arena, 0), len(game.Arenas)-1), min(max(s.Rounds, 1), MaxRounds),
+		min(max(s.Bots, 0), MaxBots)}
 }
 
 // pack puts settings and what is left to chance into the seed of a match: so a recording has all of it.
@@ -188,8 +189,9 @@ func (m *sim) last() *game.State {
 	}
 }
 
-// look is a copy of the state, nil before the match. With ahead it is the state as it will be when what the own player
-// has done by now is played, if the others go on with what they do: what is known better later is drawn anew then.
+// look is a copy of the state, nil before the match. With ahead it is the state as it will be when what the own
+// player has done by now is played, if the others go on with what they do: what is known better later is drawn
+// anew then.
 func (m *sim) look(ahead bool) *game.State {
 	m.mu.Lock()
 	defer m.mu.Unlock()

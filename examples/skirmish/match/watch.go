@@ -23,7 +23,8 @@ func (w *Watcher) Run(ctx context.Context) error {
 		if link, err := w.Dial(ctx); err == nil {
 			m := newSim(frames.Watch, 0)
 			m.each = w.OnFrame
-			c := frames.NewClient(frames.ClientConfig{Slot: frames.Watch, Name: "watches", Game: m, MaxSnapshot: 1 << 16})
+			c := frames.NewClient(frames.ClientConfig{Slot: frames.Watch, Name: "watches", Game: m,
+				MaxSnapshot: 1 << 16})
 			c.Run(ctx, link)
 		}
 		t := time.NewTimer(time.Second)
