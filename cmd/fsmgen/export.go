@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -14,6 +15,7 @@ import (
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/dissect"
 	"github.com/parley-go/parley/gen/export"
+	"github.com/parley-go/parley/gen/export/tla"
 	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/gen/graph"
 	"github.com/parley-go/parley/gen/model"
@@ -24,6 +26,8 @@ func init() { commands = append(commands, exportCommand) }
 const exportLong = `Export writes a specification for another program, to standard output or the file of -o.
 
   promela    one check as a model for Spin (spin is the same); with reductions off Spin visits the same configurations as fsmgen check
+  tla        one check as a module of TLA+ (tlc is the same),
+	with -o also the configurations for TLC beside it: the same, with faults, time and hostile instances, too
   mermaid    a role as a state diagram for pages that show Mermaid (--role; runs: fsmviz --seq --format mermaid)
   json       everything that the specification says, checked and written out
   wireshark  the wire format as a dissector for Wireshark and tshark, in Lua (--port, --transport)
@@ -31,7 +35,8 @@ const exportLong = `Export writes a specification for another program, to standa
 An export means the same as the specification, or is refused with the reason; what the other language cannot say is
 named in the output.
 
-Exit code 0: written. 1: the specification has errors, or cannot be said in that language. 2: wrong flags, a file cannot be read or written.`
+Exit code 0: written. 1: the specification has errors, or cannot be said in that language. 2: wrong flags,
+	a file cannot be read or written.`
 
 type exportFlags struct {
 	to, check, out string
@@ -40,18 +45,20 @@ type exportFlags struct {
 	transport      string
 	channel        string
 	port           int
+	beside         []files.File // what is written beside the file of -o
 }
 
 // exporters write a specification in one language each.
 var exporters = map[string]func(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error){
 	"promela": exportPromela, "wireshark": exportWireshark, "json": exportJSON, "mermaid": exportMermaid,
+	"tla": exportTLA,
 }
 
 func exportCommand() *cobra.Command {
 	var o exportFlags
 	c := &cobra.Command{
 		Use:   "export SPEC --to LANGUAGE",
-		Short: "Write a specification for another program: Spin, Mermaid, JSON, Wireshark",
+		Short: "Write a specification for another program: Spin, TLC, Mermaid, JSON, Wireshark",
 		Long:  exportLong,
 		Args:  exportArgs,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -75,7 +82,7 @@ func exportCommand() *cobra.Command {
 				_, err = cmd.OutOrStdout().Write(text)
 				return err
 			}
-			return ioError(files.WriteAll([]files.File{{Path: o.out, Content: text}}))
+			return ioError(files.WriteAll(append(o.beside, files.File{Path: o.out, Content: text})))
 		},
 	}
 	f := c.Flags()
@@ -94,10 +101,13 @@ func exportCommand() *cobra.Command {
 
 // language is the name in [exporters] of what somebody asks for: programs are known by their own names.
 func language(name string) string {
-	if strings.EqualFold(name, "spin") {
+	switch name = strings.ToLower(name); name {
+	case "spin":
 		return "promela"
+	case "tla+", "tlc":
+		return "tla"
 	}
-	return strings.ToLower(name)
+	return name
 }
 
 // exportArgs wants one specification. A language before it was meant for --to.
@@ -134,7 +144,8 @@ func compiled(cmd *cobra.Command, spec string, o compile.Options) (*model.Protoc
 	return p, nil
 }
 
-func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
+// checkOf compiles a specification for the check that is to be exported; what says what becomes of it.
+func checkOf(spec string, o *exportFlags, cmd *cobra.Command, what string) (*model.Protocol, error) {
 	consts, err := setConsts(o.set)
 	if err != nil {
 		return nil, err
@@ -154,14 +165,19 @@ func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 	}
 	switch {
 	case len(names) == 0:
-		return nil, &cli.Error{Code: cli.ExitFindings, Message: spec +
-			": it has no checks, and a model for Spin is one of a check"}
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: spec + ": it has no checks, and " + what +
+			" is one of a check"}
 	case o.check == "":
 		o.check = names[0]
 	case !slices.Contains(names, o.check):
 		return nil, fmt.Errorf("%s: there is no check %s; there are %s", spec, o.check, strings.Join(names, ", "))
 	}
-	if p, err = compiled(cmd, spec, compile.Options{Check: o.check, Consts: consts}); err != nil {
+	return compiled(cmd, spec, compile.Options{Check: o.check, Consts: consts})
+}
+
+func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
+	p, err := checkOf(spec, o, cmd, "a model for Spin")
+	if err != nil {
 		return nil, err
 	}
 	text, err := export.Promela(p, p.Checks[0])
@@ -169,6 +185,41 @@ func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
 	}
 	return text, nil
+}
+
+// exportTLA writes a module, and beside the file of -o the configurations for TLC. Without -o they stand behind
+// the end
+// of the module, where TLC does not read them.
+func exportTLA(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
+	p, err := checkOf(spec, o, cmd, "a module of TLA+")
+	if err != nil {
+		return nil, err
+	}
+	name := strings.TrimSuffix(filepath.Base(o.out), ".tla")
+	switch {
+	case o.out == "":
+		name = "Model"
+	case !strings.HasSuffix(o.out, ".tla") || !tla.ModuleName(name):
+		return nil, fmt.Errorf("-o %s: TLC wants the file of a module to have its name, such as Model.tla", o.out)
+	}
+	m, err := tla.Export(p, p.Checks[0], name)
+	if err != nil {
+		return nil, &cli.Error{Code: cli.ExitFindings, Message: fmt.Sprintf("%s: %v", spec, err)}
+	}
+	text := m.Module
+	for i := range m.Configs {
+		c := &m.Configs[i]
+		file := name + ".cfg"
+		if c.Name != "" {
+			file = name + "_" + c.Name + ".cfg"
+		}
+		o.beside = append(o.beside, files.File{Path: filepath.Join(filepath.Dir(o.out), file),
+			Content: []byte(c.Text())})
+		if o.out == "" {
+			text += "\n" + file + ":\n\n" + c.Text()
+		}
+	}
+	return []byte(text), nil
 }
 
 func exportJSON(spec string, _ *exportFlags, cmd *cobra.Command) ([]byte, error) {

@@ -52,6 +52,18 @@ var elsewhere = map[string]string{
 	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":   "whoever measures",
 	"spin -o2 -a confirm.pml && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan " +
 		"-m1000000": "the tests of proptest/check",
+	"spin -o2 -search -bitstate" +
+		" -safety -noreduce -w24 -k3 confirm.pml": "the tests of proptest/check",
+	"spin -o2 -search -swarm4,4" +
+		" -safety -noreduce -w24 confirm.pml": "the tests of proptest/check",
+	"java -cp tla2tools.jar tlc2.TLC" +
+		" -workers auto -config Confirm.cfg Confirm.tla": "the tests of proptest/tla",
+	"java -cp tla2tools.jar tlc2.tool.distributed.TLCServer" +
+		" -config Confirm.cfg Confirm.tla": "whoever has several machines",
+	"java -cp tla2tools.jar tlc2.tool.distributed.TLCWorker" +
+		" SERVER": "whoever has several machines",
+	"java -cp tla2tools.jar tlc2.tool.distributed.fp" +
+		".DistributedFPSet SERVER": "whoever has several machines",
 	"tshark -X lua_script:netplay.lua -r " +
 		"specs/netplay/testdata/uqm-match.pcap": "the tests of cmd/internal/traffic",
 }

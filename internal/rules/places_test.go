@@ -26,6 +26,7 @@ var operators = []operator{
 		"gen/resolve/expr/operators.go: row",
 		"gen/core/op.go: case", // how it is computed
 		"gen/export/eval.go: case",
+		"gen/export/tla/expr.go: case",
 		"gen/golang/body/expr.go: case",
 		"cmd/internal/gotest/condition.go: case",
 	}},
@@ -34,6 +35,7 @@ var operators = []operator{
 		"gen/resolve/expr/calls.go: use", // its type
 		"gen/core/op.go: case",
 		"gen/export/eval.go: case",
+		"gen/export/tla/expr.go: case",
 		"gen/golang/body/expr.go: case",
 		"cmd/internal/gotest/condition.go: case",
 	}},
@@ -41,6 +43,7 @@ var operators = []operator{
 		"gen/resolve/expr/calls.go: row",
 		"gen/interp/expr.go: case",
 		"gen/export/eval.go: case",
+		"gen/export/tla/expr.go: row",
 		"gen/golang/body/expr.go: case",
 		"cmd/internal/gotest/collection.go: case",
 	}},

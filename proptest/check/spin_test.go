@@ -246,6 +246,29 @@ checks: {pair: {instances: {a: one, b: one}}}
 	}
 }
 
+// TestSpinBitstate: the searches by bitstate hashing of docs/EXPORT.md find all configurations where the table
+// has much
+// room.
+func TestSpinBitstate(t *testing.T) {
+	needSpin(t)
+	race.SkipShort(t, "TestSpinCountsTheSame compares exact searches")
+	p, text := exported(t, "../../specs/confirm/spec.yaml", "pair", nil)
+	want := ours(t, p).Configurations
+	for _, how := range []string{"-bitstate -safety -noreduce -w24 -k3", "-swarm4,4 -safety -noreduce -w24"} {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "confirm.pml"), text, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(t.Context(), "spin", slices.Concat([]string{"-o2", "-search"}, strings.Fields(how),
+			[]string{"confirm.pml"})...)
+		cmd.Dir = dir
+		out, err := cmd.CombinedOutput()
+		if !strings.Contains(string(out), fmt.Sprintf("%d states, stored", want)) {
+			t.Errorf("spin -search %s (%v) has not %d states:\n%s", how, err, want, out)
+		}
+	}
+}
+
 // TestSpinFindsTheSame exports checks that are violated; Spin must violate one of the claims that
 // we do. A sometimes claim is one that Spin violates by its witness.
 func TestSpinFindsTheSame(t *testing.T) {
