@@ -38,6 +38,7 @@ type mutateFlags struct {
 	timeout     time.Duration
 	least       float64
 	operators   []string
+	with        []string
 	o           mutate.Options
 }
 
@@ -65,6 +66,13 @@ func mutateCommand() *cobra.Command {
 				}
 				o.o.Operators = append(o.o.Operators, mutate.Operator(name))
 			}
+			for _, v := range o.with {
+				f, err := cli.SpecFile(v)
+				if err != nil {
+					return err
+				}
+				o.o.With = append(o.o.With, f)
+			}
 			told := terminal(cmd.ErrOrStderr())
 			if told != nil {
 				o.o.Progress = func(done, all int) { fmt.Fprintf(told, "\r%d of %d mutants ", done, all) }
@@ -79,6 +87,7 @@ func mutateCommand() *cobra.Command {
 	onlyFlag(f, &o.o.Only, "run only the check of this `name` with each mutant")
 	f.StringSliceVar(&o.operators, "operator", nil, "make only mistakes of this `kind` (may be repeated): "+
 		operatorNames())
+	f.StringSliceVar(&o.with, "with", nil, "run the checks of this `variant` of the specification, too (may be repeated)")
 	f.IntSliceVar(&o.o.Lines, "line", nil, "make only the mistakes in lines of this `number` (may be repeated)")
 	f.IntVar(&o.o.Sample, "sample", 0, "run this `number` of mutants, drawn with --seed (default: all)")
 	f.Uint64Var(&o.o.Seed, "seed", 1, "draw the sample with this `number`")

@@ -153,7 +153,12 @@ func (l *lister) transition(t *model.Transition) {
 			k := (t.To.Index + step) % len(l.role.States)
 			if to := l.role.States[k]; to != t.To {
 				l.add(OtherGoto, t.Span, what, "goes to "+to.Name+" instead of "+t.To.Name,
-					each(t, func(m *model.Machine, t *model.Transition) { t.To = m.States[k] }))
+					each(t, func(m *model.Machine, t *model.Transition) {
+						i := slices.IndexFunc(m.States, func(st *model.State) bool { return st.Name == to.Name })
+						if i >= 0 { // a variant may have no such state
+							t.To = m.States[i]
+						}
+					}))
 			}
 		}
 	}

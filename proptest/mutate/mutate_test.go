@@ -322,6 +322,53 @@ checks:
 	}
 }
 
+// TestWith: the checks of a variant notice mistakes in what it has of the specification, and in nothing else.
+func TestWith(t *testing.T) {
+	file := write(t, shop)
+	variant := filepath.Join(filepath.Dir(file), "variant.yaml")
+	text := `protocol: shop
+extends: spec.yaml
+roles:
+  buyer:
+    states: {idle: {ask: {set: {asked: n}, send: "ASK{n}", goto: waiting}}}
+checks:
+  one: null
+  other:
+    instances: {b: buyer, s: seller}
+    quiet: b.done || b.idle
+    claims: {told: {always: b.done => reported(b.got)}}
+    expect: [never-fires, unreachable-state]
+`
+	if err := os.WriteFile(variant, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	r, err := Run(t.Context(), file, Options{With: []string{variant}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Checks != 2 {
+		t.Errorf("%d checks", r.Checks)
+	}
+	for words, want := range map[string]string{
+		"waiting SOLD: without report: got":             "killed by variant.yaml other told",
+		"idle ask: without set: {tries: tries + 1}":     "survived by  ",
+		"waiting SOLD: goes to waiting instead of done": "killed by one deadlock",
+	} {
+		k := slices.IndexFunc(r.Mutants, func(m *Mutant) bool { return m.Words == words })
+		if k < 0 {
+			t.Fatal(words)
+		}
+		m := r.Mutants[k]
+		if got := fmt.Sprintf("%s by %s %s", m.Result, m.Check, m.Claim); got != want {
+			t.Errorf("%s: %s; it should be %s", words, got, want)
+		}
+	}
+	if _, err := Run(t.Context(), variant, Options{With: []string{file}}); err == nil ||
+		!strings.Contains(err.Error(), "does not extend") {
+		t.Errorf("the other way round: %v", err)
+	}
+}
+
 // TestRefusals: what cannot be judged is an error with a reason.
 func TestRefusals(t *testing.T) {
 	for text, want := range map[string]string{

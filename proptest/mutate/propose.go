@@ -113,9 +113,9 @@ func (f *text) Sys() any                   { return nil }
 // with compiles the specification with claims, and perhaps monitors, laid over a check; nil if that cannot be.
 func (p *proposer) with(c *one, claims, monitors []string) *model.Protocol {
 	var b strings.Builder
-	path := filepath.Clean(p.b.r.path)
-	fmt.Fprintf(&b, "protocol: %s\nextends: %s\nchecks:\n  %s:\n    claims:\n", p.b.base.Name,
-		filepath.Base(path), c.name)
+	path := filepath.Clean(c.file)
+	fmt.Fprintf(&b, "protocol: %s\nextends: %s\nchecks:\n  %s:\n    claims:\n", p.b.models[c.name].Name,
+		filepath.Base(path), c.check)
 	for i, x := range claims {
 		fmt.Fprintf(&b, "      proposed%d: %s\n", i, x)
 	}
@@ -126,7 +126,7 @@ func (p *proposer) with(c *one, claims, monitors []string) *model.Protocol {
 		fmt.Fprintf(&b, "      order%d: %s\n", i, x)
 	}
 	o := p.b.r.o.Compile
-	o.Check, o.FS = c.name, over{filepath.Dir(path), filepath.Base(path), b.String()}
+	o.Check, o.FS = c.check, over{filepath.Dir(path), filepath.Base(path), b.String()}
 	out, _ := compile.Load(filepath.ToSlash(filepath.Join(filepath.Dir(path), overName)), o)
 	return out
 }
@@ -152,7 +152,7 @@ func systemOf(p *model.Protocol, name string) (*check.System, error) {
 
 // search runs a check of a model and says which claims do not hold; ok: it came to an end.
 func (p *proposer) search(ctx context.Context, model *model.Protocol, c *one, all bool) (violated []string, ok bool) {
-	s, err := systemOf(model, c.name)
+	s, err := systemOf(model, c.check)
 	if err != nil {
 		return nil, false
 	}

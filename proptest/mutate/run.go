@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"path/filepath"
 	"runtime"
 	"slices"
 	"sync"
@@ -38,6 +39,8 @@ const (
 // Options bound a run.
 type Options struct {
 	Compile compile.Options
+	// With are variants that extend the specification and whose checks are run, too.
+	With []string
 	// Only names the checks that are run. Then nothing is judged over all checks together.
 	Only check.Only
 	// Operators are those to use; empty: all.
@@ -94,10 +97,14 @@ func (r *Report) Score(held bool) float64 {
 
 // one is a check as it is without a mistake.
 type one struct {
+	source
 	name   string
 	report *check.Report
 	noted  *noted // what the machines do in it
 }
+
+// source says where a check is.
+type source struct{ file, check string }
 
 // big is how many configurations make a check one of which no more than bigAtOnce are searched at a time, so that
 // memory is bounded however many cores there are.
@@ -111,9 +118,10 @@ type runner struct {
 	o      Options
 	base   *model.Protocol // never has a mistake
 	names  []string        // of the checks
-	checks []*one          // those with few steps first
-	bigs   chan struct{}   // a place for each big check at a time
-	turn   sync.Mutex      // of Progress
+	at     map[string]source
+	checks []*one        // those with few steps first
+	bigs   chan struct{} // a place for each big check at a time
+	turn   sync.Mutex    // of Progress
 	done   int
 }
 
@@ -231,9 +239,26 @@ func (r *runner) compile() error {
 			return fmt.Errorf("%s has no check %s", r.path, name)
 		}
 	}
+	r.at = map[string]source{}
 	for _, c := range r.base.Checks {
 		if r.o.Only.Has(c.Name) {
 			r.names = append(r.names, c.Name)
+			r.at[c.Name] = source{r.path, c.Name}
+		}
+	}
+	for _, file := range r.o.With {
+		p, list := compile.Load(file, r.o.Compile)
+		if p == nil {
+			return &diag.Rejected{List: list}
+		}
+		if !slices.Contains(p.Files[1:], filepath.ToSlash(filepath.Clean(r.path))) {
+			return fmt.Errorf("%s does not extend %s: its checks are not about the same machines", file, r.path)
+		}
+		for _, c := range p.Checks {
+			if name := filepath.Base(file) + " " + c.Name; len(r.o.Only) == 0 {
+				r.names = append(r.names, name)
+				r.at[name] = source{file, c.Name}
+			}
 		}
 	}
 	if len(r.names) == 0 {
@@ -246,21 +271,21 @@ func (r *runner) compile() error {
 func (r *runner) bench() (*bench, error) {
 	b := &bench{r: r, models: map[string]*model.Protocol{}, eyes: map[*noted]*eye{}}
 	b.proposer = proposer{b, map[string]*sight{}}
-	load := func(name string) (*model.Protocol, error) {
+	load := func(x source) (*model.Protocol, error) {
 		o := r.o.Compile
-		o.Check = name
-		p, list := compile.Load(r.path, o)
+		o.Check = x.check
+		p, list := compile.Load(x.file, o)
 		if p == nil {
 			return nil, &diag.Rejected{List: list}
 		}
 		return p, nil
 	}
 	var err error
-	if b.base, err = load(""); err != nil {
+	if b.base, err = load(source{r.path, ""}); err != nil {
 		return nil, err
 	}
 	for _, name := range r.names {
-		if b.models[name], err = load(name); err != nil {
+		if b.models[name], err = load(r.at[name]); err != nil {
 			return nil, err
 		}
 	}
@@ -274,14 +299,14 @@ func (b *bench) system(name string) (*check.System, error) {
 
 func (b *bench) check(name string) *model.Check {
 	list := b.models[name].Checks
-	return list[slices.IndexFunc(list, func(c *model.Check) bool { return c.Name == name })]
+	return list[slices.IndexFunc(list, func(c *model.Check) bool { return c.Name == b.r.at[name].check })]
 }
 
 // begin runs the checks as they are: what they need, that they pass, and what the machines do.
 func (r *runner) begin(ctx context.Context) error {
 	r.checks = make([]*one, len(r.names))
 	err := r.parallel(len(r.names), func(b *bench, i int) error {
-		c := &one{name: r.names[i]}
+		c := &one{name: r.names[i], source: r.at[r.names[i]]}
 		r.checks[i] = c
 		s, err := b.system(c.name)
 		if err != nil {
@@ -307,7 +332,9 @@ func (r *runner) begin(ctx context.Context) error {
 	}
 	suite := &check.SuiteReport{Passes: true, Complete: true}
 	for _, c := range r.checks {
-		suite.Checks = append(suite.Checks, c.again())
+		if c.file == r.path {
+			suite.Checks = append(suite.Checks, c.again())
+		}
 	}
 	if suite.JudgeAll(r.base); !suite.Passes {
 		return errors.New("over all checks together it does not pass as it is: what its mutants do says nothing")
@@ -379,7 +406,9 @@ func (b *bench) run(ctx context.Context, m *Mutant) {
 			}
 		}
 		suite.Complete = suite.Complete && !rep.Open
-		suite.Checks = append(suite.Checks, rep)
+		if c.file == b.r.path {
+			suite.Checks = append(suite.Checks, rep)
+		}
 	}
 	if !suite.Complete {
 		m.Result = Undecided

@@ -184,7 +184,7 @@ func (p *proposer) see(ctx context.Context, m *Mutant, c *one, key string, atoms
 	key = c.name + " " + key
 	was, ok := p.seen[key]
 	if !ok {
-		was = look(ctx, model, c.name, atoms)
+		was = look(ctx, model, c.check, atoms)
 		p.seen[key] = was
 	}
 	undo := mutated(m, model)
@@ -192,7 +192,7 @@ func (p *proposer) see(ctx context.Context, m *Mutant, c *one, key string, atoms
 		return nil, nil
 	}
 	defer undo()
-	if is = look(ctx, model, c.name, atoms); is == nil {
+	if is = look(ctx, model, c.check, atoms); is == nil {
 		return nil, nil
 	}
 	return was, is
