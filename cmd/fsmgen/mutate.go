@@ -87,7 +87,8 @@ func mutateCommand() *cobra.Command {
 	onlyFlag(f, &o.o.Only, "run only the check of this `name` with each mutant")
 	f.StringSliceVar(&o.operators, "operator", nil, "make only mistakes of this `kind` (may be repeated): "+
 		operatorNames())
-	f.StringSliceVar(&o.with, "with", nil, "run the checks of this `variant` of the specification, too (may be repeated)")
+	f.StringSliceVar(&o.with, "with", nil, "run the checks of this `variant` of the specification, too "+
+		"(may be repeated)")
 	f.IntSliceVar(&o.o.Lines, "line", nil, "make only the mistakes in lines of this `number` (may be repeated)")
 	f.IntVar(&o.o.Sample, "sample", 0, "run this `number` of mutants, drawn with --seed (default: all)")
 	f.Uint64Var(&o.o.Seed, "seed", 1, "draw the sample with this `number`")

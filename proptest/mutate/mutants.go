@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -206,15 +207,25 @@ func ignore(_ *model.Machine, t *model.Transition) {
 func statement(s model.Stmt, repl func(model.Stmt) []model.Stmt) change {
 	at, text := s.Pos(), model.StmtString(s)
 	_, report := s.(*model.ReportStmt)
-	return code(func(x model.Stmt) ([]model.Stmt, bool) {
-		switch {
-		case x.Pos() != at:
-			return nil, false
-		case report && watches(x):
-			return nil, true
-		}
-		return repl(x), model.StmtString(x) == text
-	}, func(model.Expr) model.Expr { return nil })
+	with := func(is func(model.Stmt) bool) change {
+		return code(func(x model.Stmt) ([]model.Stmt, bool) {
+			switch {
+			case x.Pos() != at:
+				return nil, false
+			case report && watches(x):
+				return nil, true
+			}
+			return repl(x), is(x)
+		}, func(model.Expr) model.Expr { return nil })
+	}
+	return either(with(func(x model.Stmt) bool { return model.StmtString(x) == text }),
+		with(func(x model.Stmt) bool { return reflect.TypeOf(x) == reflect.TypeOf(s) && !watches(x) }))
+}
+
+// either is the first change that finds its place. In the model of a check a text may be written out in other words,
+// since constants have other values there; then the place and the kind have to do.
+func either(exact, like change) change {
+	return func(m *model.Machine) bool { return exact(m) || like(m) }
 }
 
 // watches reports whether a check has added a statement.
@@ -231,12 +242,23 @@ func watches(s model.Stmt) bool {
 // expression returns a change of each expression of the role that stands at a place of the text.
 func expression(e model.Expr, repl func(model.Expr) model.Expr) change {
 	at, text := e.Pos(), model.ExprString(e)
-	return code(func(model.Stmt) ([]model.Stmt, bool) { return nil, false }, func(x model.Expr) model.Expr {
-		if x.Pos() != at || model.ExprString(x) != text {
-			return nil
-		}
-		return repl(x)
-	})
+	with := func(is func(model.Expr) bool) change {
+		return code(func(model.Stmt) ([]model.Stmt, bool) { return nil, false }, func(x model.Expr) model.Expr {
+			if x.Pos() != at || !is(x) {
+				return nil
+			}
+			return repl(x)
+		})
+	}
+	return either(with(func(x model.Expr) bool { return model.ExprString(x) == text }),
+		with(func(x model.Expr) bool { return sameKind(x, e) }))
+}
+
+// sameKind reports whether two expressions are the same operation.
+func sameKind(a, b model.Expr) bool {
+	x, ok := a.(*model.Binary)
+	y, too := b.(*model.Binary)
+	return reflect.TypeOf(a) == reflect.TypeOf(b) && (!ok || !too || x.Op == y.Op)
 }
 
 func code(f func(model.Stmt) ([]model.Stmt, bool), g func(model.Expr) model.Expr) change {

@@ -352,7 +352,7 @@ checks:
 	for words, want := range map[string]string{
 		"waiting SOLD: without report: got":             "killed by variant.yaml other told",
 		"idle ask: without set: {tries: tries + 1}":     "survived by  ",
-		"waiting SOLD: goes to waiting instead of done": "killed by one deadlock",
+		"waiting SOLD: goes to waiting instead of done": "killed by variant.yaml other deadlock",
 	} {
 		k := slices.IndexFunc(r.Mutants, func(m *Mutant) bool { return m.Words == words })
 		if k < 0 {
