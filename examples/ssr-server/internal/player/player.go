@@ -36,7 +36,8 @@ type Player struct {
 	show func(Kind, string)
 }
 
-// New returns a player who is told by show what to read, one line at a time. The machine's goroutine calls it.
+// New returns a player who is told by show what to read, one line at a time. The machine's goroutine calls it, and who
+// calls Type.
 func New(show func(Kind, string)) *Player {
 	p := &Player{show: func(k Kind, s string) { show(k, Clean(s)) }}
 	h := &ssr.PlayerHandlers{
@@ -177,10 +178,11 @@ func (p *Player) Type(ctx context.Context, line string) error {
 	if line == "" {
 		return nil
 	}
-	f, arg := say, line
+	f, arg, said := say, line, true
 	if word, is := strings.CutPrefix(line, "/"); is {
 		word, arg, _ = strings.Cut(word, " ")
-		if f = commands[word]; f == nil || word == "" {
+		said = false
+		if f = commands[word]; f == nil {
 			return errors.New("there is no /" + word + "; " + Help)
 		}
 	}
@@ -194,6 +196,8 @@ func (p *Player) Type(ctx context.Context, line string) error {
 		return errors.New("not now")
 	case errors.Is(err, driver.ErrStopped):
 		return errors.New("the connection is over")
+	case err == nil && said:
+		p.show(Talk, "you: "+line) // the server tells the others alone
 	}
 	return err
 }
