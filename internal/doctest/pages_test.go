@@ -32,10 +32,22 @@ var elsewhere = map[string]string{
 	"go run ./examples/skirmish -headless -bots 4 -matches 2 -link udp -loss 0.1": "the tests of examples/skirmish",
 	"go test ./...":                        ".ci/run",
 	"go run ./cmd/fsmgen generate --check": ".ci/run",
-	"go build -buildmode=c-archive -o libparley.a ./examples/c/lib":               "the test of examples/c",
-	"go run ./examples/c/peer -listen 127.0.0.1:21837":                            "the test of examples/c",
-	"./setup tcp:127.0.0.1:21837 0 7":                                             "the test of examples/c",
-	"cc -I runtime/capi -o setup examples/c/client/setup.c libparley.a -lpthread": "the test of examples/c",
+	"go build -buildmode=c-archive -o libparley.a ./examples/c/lib":                 "the test of examples/c",
+	"go run ./examples/c/peer -listen 127.0.0.1:21837":                              "the test of examples/c",
+	"./setup tcp:127.0.0.1:21837 0 7":                                               "the test of examples/c",
+	"cc -I runtime/capi -o setup examples/c/client/setup.c libparley.a -lpthread":   "the test of examples/c",
+	"go run ./examples/ssr-server/script -listen 127.0.0.1:8000 -list servers.json": ssrPage,
+	"go run ./examples/ssr-server -listen 127.0.0.1:4000 -name Arena -region EU " +
+		"-script http://127.0.0.1:8000/servers": ssrPage,
+	"go run ./examples/ssr-server/client -script http://127.0.0.1:8000/servers": ssrPage,
+	"go run ./examples/ssr-server/client -connect 127.0.0.1:4000":               ssrPage,
+	"curl 'http://127.0.0.1:8000/servers?version=1&action=reg&" +
+		"name=my%20arena&port=4000&cont=EU'": ssrPage,
+	"curl http://127.0.0.1:8000/servers":                                                ssrPage,
+	"curl 'http://127.0.0.1:8000/servers?action=unreg&port=4000'":                       ssrPage,
+	"GOOS=js GOARCH=wasm go -C examples/ssr-server/web build -o player.wasm ./player":   ssrWeb,
+	"go run ./examples/ssr-server -listen 127.0.0.1:4000 -per-address 57":               ssrWeb,
+	"go -C examples/ssr-server/web run . -listen 127.0.0.1:8080 -server 127.0.0.1:4000": ssrWeb,
 	".ci/run":           "whoever changes something",
 	".ci/nightly":       "whoever measures",
 	"go generate ./...": "the step of .ci/run that looks for stale files",
@@ -67,6 +79,12 @@ var elsewhere = map[string]string{
 	"tshark -X lua_script:netplay.lua -r " +
 		"specs/netplay/testdata/uqm-match.pcap": "the tests of cmd/internal/traffic",
 }
+
+// ssrPage and ssrWeb run what docs/SSR.md shows.
+const (
+	ssrPage = "TestPage of examples/ssr-server"
+	ssrWeb  = "the tests of examples/ssr-server/web"
+)
 
 // patience is how long one command of a page may take.
 const patience = 2 * time.Minute
