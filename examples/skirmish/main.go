@@ -2,6 +2,7 @@
 //
 //	skirmish                     play at once, against bots; others on the network may join
 //	skirmish -join HOST          play with others
+//	skirmish -meet peer-to-peer  find others on this network; one of you is the host
 //	skirmish -watch HOST         look on
 //	skirmish -serve              be a host that does not play
 //	skirmish -headless -bots 4   let bots play over real sockets, and say how it went
@@ -39,7 +40,8 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 type settings struct {
 	name, join, watch, listen        string
-	link, tunnel                     string
+	link, tunnel, meet               string
+	bind, broadcast                  string
 	film, record, replay             string
 	serve, headless, late            bool
 	arena, rounds, bots, matches, hz int
@@ -84,6 +86,12 @@ func (s *settings) flags() *flag.FlagSet {
 	f.BoolVar(&s.serve, "serve", false, "be a host that does not play")
 	f.StringVar(&s.listen, "listen", ":7532", "`address` of the own host")
 	f.StringVar(&s.link, "link", "tcp", "`kind` of network: tcp, udp or ipx")
+	f.StringVar(&s.meet, "meet", "",
+		"`how` players meet: peer-to-peer, where one of those who find each other is the "+
+			"host, or server, with -join or as the host; 4 and 5 switch between matches")
+	f.StringVar(&s.bind, "bind", "127.0.0.1", "-meet peer-to-peer: own `address` in the network")
+	f.StringVar(&s.broadcast, "broadcast", "127.255.255.255:6581",
+		"-meet peer-to-peer: `address` where everybody hears")
 	f.StringVar(&s.tunnel, "tunnel", "127.0.0.1:2130", "ipx: `address` of the server of the IPX network")
 	f.BoolVar(&s.headless, "headless", false, "bots play, over real sockets, and nothing is shown")
 	f.IntVar(&s.matches, "matches", 1, "headless: `number` of matches")
@@ -120,6 +128,8 @@ func (s *settings) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-loss %v: it is a number from 0 to 0.5", s.loss)
 	case len(s.name) > 16:
 		return fmt.Errorf("-name %q: it has more than 16 bytes", s.name)
+	case s.meet != "" && s.meet != peerToPeer && s.meet != server:
+		return fmt.Errorf("-meet %s: it is peer-to-peer or server", s.meet)
 	case s.link != carrier.TCP && s.link != carrier.UDP && s.link != carrier.IPX:
 		return fmt.Errorf("-link %s: it is tcp, udp or ipx", s.link)
 	}
@@ -191,6 +201,8 @@ func (s *settings) session(ctx context.Context) (session, error) {
 		return newReplay(ctx, f, nil), nil
 	case s.watch != "":
 		return newSpectator(ctx, s.dialer(s.watch, cfg)), nil
+	case s.meet != "":
+		return newBound(ctx, s)
 	case s.join != "":
 		return newOnline(ctx, s.join, !s.late, false, s.player(s.dialer(s.join, cfg))), nil
 	}

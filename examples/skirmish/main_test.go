@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"image/gif"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -16,18 +17,10 @@ import (
 
 // Bots play a match over each network, with losses where there are any, and it can be seen again.
 func TestHeadless(t *testing.T) {
-	server, err := ipx.Listen("udp", "127.0.0.1:0", ipx.ServerConfig{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() { server.Serve(ctx); close(done) }()
-	t.Cleanup(func() { cancel(); <-done })
 	for _, x := range []struct{ name, flags string }{
 		{"tcp", "-link tcp -bots 4"},
 		{"udp", "-link udp -bots 4 -loss 0.1"},
-		{"ipx", "-link ipx -bots 4 -loss 0.05 -tunnel " + server.Addr().String()},
+		{"ipx", "-link ipx -bots 4 -loss 0.05 -tunnel " + network(t)},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
@@ -58,12 +51,13 @@ func seen(t *testing.T, s session, want string) {
 	t.Helper()
 	tick := time.NewTicker(time.Second / game.Rate)
 	defer tick.Stop()
+	limit := time.After(time.Minute) // only ends a test that would hang
 	for all := ""; ; <-tick.C {
 		select {
 		case <-s.Over():
 			t.Fatalf("it is over, and %q was not shown but\n%s", want, all)
-		case <-t.Context().Done():
-			t.Fatal("the test is over")
+		case <-limit:
+			t.Fatalf("%q was not shown in a minute but\n%s", want, all)
 		default:
 		}
 		all = ""
@@ -79,35 +73,123 @@ func seen(t *testing.T, s session, want string) {
 	}
 }
 
+// parsed are the settings of a command line.
+func parsed(t *testing.T, args string) *settings {
+	t.Helper()
+	s := new(settings)
+	f := s.flags()
+	if err := f.Parse(strings.Fields(args)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.check(f); err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// network serves an IPX network until the test ends.
+func network(t *testing.T) string {
+	server, err := ipx.Listen("udp", "127.0.0.1:0", ipx.ServerConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() { server.Serve(ctx); close(done) }()
+	t.Cleanup(func() { cancel(); <-done })
+	return server.Addr().String()
+}
+
+// unused is a port that is free on this computer, for TCP and for UDP.
+func unused(t *testing.T) string {
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		at := l.Addr().String()
+		l.Close()
+		if c, err := net.ListenPacket("udp", at); err == nil {
+			c.Close()
+			_, port, _ := net.SplitHostPort(at)
+			return port
+		}
+	}
+	t.Fatal("no port is free")
+	return ""
+}
+
+// Two who find each other by broadcast play over UDP, and then switch the network between matches, while they run.
+func TestBound(t *testing.T) {
+	if os.Getenv("PARLEY_LONG") == "" {
+		t.Skip("with PARLEY_LONG=1 alone: startup waits for those who do not answer")
+	}
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	flags := "-meet peer-to-peer -link udp -rounds 1 -rate 100 -bots 2 -arena 3 -tunnel " + network(t) +
+		" -listen 127.0.0.1:" + unused(t) + " -broadcast 127.255.255.255:" + unused(t)
+	var both []session
+	for _, name := range []string{"Ann", "Bob"} {
+		s, err := parsed(t, flags+" -name "+name).session(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		both = append(both, s)
+		seen(t, s, "Ann") // whoever is first is the host
+	}
+	defer func() {
+		cancel()
+		for _, s := range both {
+			<-s.Over()
+		}
+	}()
+	for i, network := range []string{"udp", "tcp", "ipx"} {
+		for _, s := range both {
+			seen(t, s, "[4] meet peer-to-peer, [5] over "+network)
+		}
+		for _, s := range both {
+			seen(t, s, "■ Ann")
+			seen(t, s, "■ Bob")
+		}
+		if i == 0 {
+			for _, s := range both {
+				s.Type(ctx, '\r')
+			}
+			seen(t, both[0], "- 1 -")
+			both[0].Type(ctx, '5')
+			seen(t, both[1], "points") // the lobby after the match
+			seen(t, both[0], "disconnected")
+		}
+		for _, s := range both {
+			s.Type(ctx, '5')
+		}
+	}
+	seen(t, both[0], "over udp")
+	both[0].Type(ctx, '5')
+	both[0].Type(ctx, '5')
+	seen(t, both[0], "over ipx")
+	both[0].Type(ctx, '4') // the rule for IPX
+	seen(t, both[0], "protocols only")
+}
+
 // A player plays at once; who joins meanwhile waits, and who looks on sees it.
 func TestSessions(t *testing.T) {
 	t.Parallel()
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	parsed := func(args string) *settings {
-		s := new(settings)
-		f := s.flags()
-		if err := f.Parse(strings.Fields(args)); err != nil {
-			t.Fatal(err)
-		}
-		if err := s.check(f); err != nil {
-			t.Fatal(err)
-		}
-		return s
-	}
-	s := parsed("-listen 127.0.0.1:0 -name Ann -rounds 2 -rate 100")
+	s := parsed(t, "-listen 127.0.0.1:0 -name Ann -rounds 2 -rate 100")
 	host, err := s.session(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen(t, host, "▸Ann")
 	at := strings.TrimPrefix(host.(*online).title, "others join with -join ")
-	watcher, err := parsed("-watch " + at).session(ctx)
+	watcher, err := parsed(t, "-watch "+at).session(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}
 	seen(t, watcher, "you look on")
-	guest, err := parsed("-name Bob -join " + at).session(ctx)
+	guest, err := parsed(t, "-name Bob -join "+at).session(ctx)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,10 @@ import (
 // dialer calls a host; with a place, its door for matches.
 type dialer func(ctx context.Context, place uint16) (transport.Link, error)
 
-// socket is the IPX socket of a host, and port its port elsewhere.
+// socket is the IPX socket of a host, and usual its port elsewhere.
 const (
 	socket = 0x5359
-	port   = "7532"
+	usual  = "7532"
 )
 
 // The doors of a host.
@@ -36,7 +36,7 @@ const (
 // dialer calls a host at an address: host:port, and over IPX NETWORK.NODE.SOCKET.
 func (s *settings) dialer(address string, cfg carrier.Config) dialer {
 	if _, _, err := net.SplitHostPort(address); err != nil && s.link != carrier.IPX {
-		address = net.JoinHostPort(address, port)
+		address = net.JoinHostPort(address, usual)
 	}
 	return func(ctx context.Context, place uint16) (transport.Link, error) {
 		ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

@@ -60,7 +60,10 @@ func newOnline(ctx context.Context, title string, ahead, quick bool, cfg match.P
 func (o *online) Over() <-chan struct{} { return o.over }
 
 // Frame implements session.
-func (o *online) Frame(in game.Input) *screen.Grid {
+func (o *online) Frame(in game.Input) *screen.Grid { return o.frame(in, "") }
+
+// frame is Frame with a line more in the lobby.
+func (o *online) frame(in game.Input, say string) *screen.Grid {
 	o.input.Store(uint32(in))
 	v := o.p.View(o.ahead)
 	if v.State != nil && v.Phase == match.Playing {
@@ -83,6 +86,9 @@ func (o *online) Frame(in game.Input) *screen.Grid {
 		r.Lines = []string{"A match is on. You play in the next one."}
 	case match.Loading, match.Playing:
 		r.Lines = []string{"The match begins …"}
+	}
+	if say != "" {
+		r.Lines = append(r.Lines, say)
 	}
 	return screen.Lobby(&r)
 }

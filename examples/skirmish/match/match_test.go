@@ -167,6 +167,36 @@ func TestMatches(t *testing.T) {
 	})
 }
 
+// If the host goes in the middle of a match, everybody plays it to its end against bots.
+func TestHostGone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 3, Settings: match.Settings{Rounds: 2, Bots: 1}})
+		var ends []chan error
+		for i := range 3 {
+			_, done := r.sit(fmt.Sprint("bot", i), 2, func(c *match.PlayerConfig) { c.Alone = true })
+			ends = append(ends, done)
+		}
+		time.Sleep(9 * time.Second) // virtual: they fight
+		r.host.Kill()
+		for i, done := range ends {
+			if err := <-done; !errors.Is(err, match.ErrHost) {
+				t.Errorf("player %d: %v", i, err)
+			}
+		}
+		for _, list := range r.results {
+			for _, res := range list {
+				if res.State.Phase != game.Over || !errors.Is(res.Err, match.ErrHost) || res.State.Bots.Len() != 3 {
+					t.Errorf("slot %d: %v, phase %d, %d bots", res.Slot, res.Err, res.State.Phase,
+						res.State.Bots.Len())
+				}
+			}
+		}
+		if len(r.results) != 1 {
+			t.Errorf("%d matches", len(r.results))
+		}
+	})
+}
+
 // campaign plays matches in which somebody dies at any moment, and says how many were played to the end.
 func campaign(t *testing.T, seed uint64) (matches int) {
 	synctest.Test(t, func(t *testing.T) {
@@ -177,6 +207,9 @@ func campaign(t *testing.T, seed uint64) (matches int) {
 		r.seed = seed << 16
 		r.faults = impair.Faults{Delay: time.Duration(rnd.IntN(60)) * time.Millisecond,
 			Jitter: time.Duration(rnd.IntN(40)) * time.Millisecond}
+		if rnd.IntN(4) == 0 {
+			r.faults = impair.Faults{} // everything at once: other orders than with delays
+		}
 		var ends []chan error
 		players := make([]*match.Player, n)
 		for i := range n {

@@ -161,8 +161,10 @@ func (p *Player) act(ctx context.Context) (done bool, err error) {
 		return false, nil
 	}
 	p.mu.Lock()
-	starts := p.starts
-	p.starts = false
+	starts := p.starts && m.State == skirmish.PlayerStateLoading // else the look was a moment too early
+	if starts {
+		p.starts = false
+	}
 	played := p.played
 	p.mu.Unlock()
 	agreed := m.State != skirmish.PlayerStateLobby || agrees(m.Setup.Confirm.State)
@@ -174,7 +176,7 @@ func (p *Player) act(ctx context.Context) (done bool, err error) {
 		v.Agreed = agreed
 	})
 	switch {
-	case starts && m.State == skirmish.PlayerStateLoading:
+	case starts:
 		err := p.match(ctx)
 		if errors.Is(err, ErrHost) || ctx.Err() != nil {
 			return true, err

@@ -2,6 +2,7 @@ package screen
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
 )
@@ -63,9 +64,26 @@ func Lobby(r *Room) *Grid {
 		put("Enter: play with these settings", Color{250, 210, 80})
 	}
 	for _, l := range r.Lines {
-		put(l, dim)
+		for _, part := range wrap(l, width-4) {
+			put(part, dim)
+		}
 	}
 	put("", dim)
 	g.Text(Rows-1, 0, clip(r.Below, Columns), dim, black)
 	return g
+}
+
+// wrap cuts a text into lines, at blanks where there are some.
+func wrap(s string, width int) (lines []string) {
+	line := ""
+	for _, w := range strings.Fields(s) {
+		if line != "" && len([]rune(line))+1+len([]rune(w)) > width {
+			lines, line = append(lines, line), ""
+		}
+		if line != "" {
+			line += " "
+		}
+		line += w
+	}
+	return append(lines, line)
 }

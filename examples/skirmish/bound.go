@@ -1,0 +1,316 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/examples/skirmish/carrier"
+	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/examples/skirmish/match"
+	"github.com/parley-go/parley/examples/skirmish/screen"
+	"github.com/parley-go/parley/examples/startup/peer"
+	"github.com/parley-go/parley/machines/startup"
+	"github.com/parley-go/parley/runtime/binding"
+)
+
+// The protocols by which players meet, Parsec's two kinds: all are equal and find each other, or there is a server.
+const (
+	peerToPeer = "peer-to-peer"
+	server     = "server"
+)
+
+// medium is what a transport opens: the network over which the system then makes its links.
+type medium string
+
+// Close implements io.Closer: a system closes its links itself.
+func (medium) Close() error { return nil }
+
+// bound is a session whose protocol and transport are switched between matches, while it goes on.
+type bound struct {
+	s    *settings
+	b    *binding.Binding[*system, medium]
+	over chan struct{}
+
+	mu  sync.Mutex
+	say string // the last word of a switch
+}
+
+// newBound returns a session with a pair bound: what the flags -meet and -link say.
+func newBound(ctx context.Context, s *settings) (*bound, error) {
+	v := &bound{s: s, over: make(chan struct{})}
+	open := func(link string) func(context.Context) (medium, error) {
+		return func(context.Context) (medium, error) { return medium(link), nil }
+	}
+	var err error
+	v.b, err = binding.New(
+		[]binding.Protocol[*system, medium]{
+			{Name: peerToPeer, PeerToPeer: true, Init: func(_ context.Context, m medium) (*system, error) {
+				return newSystem(ctx, s, string(m), true)
+			}},
+			{Name: server, Init: func(_ context.Context, m medium) (*system, error) {
+				return newSystem(ctx, s, string(m), false)
+			}},
+		},
+		[]binding.Transport[medium]{
+			{Name: carrier.UDP, Open: open(carrier.UDP)},
+			{Name: carrier.TCP, Open: open(carrier.TCP)},
+			{Name: carrier.IPX, PeerToPeerOnly: true, Open: open(carrier.IPX)}, // Parsec's rule
+		})
+	if err != nil {
+		return nil, err
+	}
+	if err := v.b.Switch(ctx, binding.Pair{Protocol: s.meet, Transport: s.link}); err != nil {
+		return nil, err
+	}
+	context.AfterFunc(ctx, func() {
+		v.b.Unbind(context.Background())
+		close(v.over)
+	})
+	return v, nil
+}
+
+// Over implements session.
+func (v *bound) Over() <-chan struct{} { return v.over }
+
+// Frame implements session.
+func (v *bound) Frame(in game.Input) (g *screen.Grid) {
+	v.mu.Lock()
+	say := v.say
+	v.mu.Unlock()
+	if say == "" {
+		at := v.b.Bound()
+		say = fmt.Sprintf("[4] meet %s, [5] over %s", at.Protocol, at.Transport)
+	}
+	v.b.Use(func(s *system) error {
+		g = s.frame(in, say)
+		return nil
+	})
+	if g == nil { // a switch is under way
+		g = screen.Lobby(&screen.Room{Title: say, Me: -1})
+	}
+	return g
+}
+
+// Type implements session: 4 binds the next protocol, 5 the next transport.
+func (v *bound) Type(ctx context.Context, key byte) {
+	protocols, transports := v.b.Names()
+	at := v.b.Bound()
+	switch key {
+	case '4':
+		v.change(ctx, binding.Pair{Protocol: next(protocols, at.Protocol)})
+	case '5':
+		v.change(ctx, binding.Pair{Transport: next(transports, at.Transport)})
+	default:
+		v.b.Use(func(s *system) error {
+			if o := s.current(); o != nil {
+				o.Type(ctx, key)
+			}
+			return nil
+		})
+	}
+}
+
+// change switches, and remembers what came of it.
+func (v *bound) change(ctx context.Context, to binding.Pair) {
+	err := v.b.Switch(ctx, to)
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.say = ""
+	if err != nil {
+		v.say = err.Error()
+	}
+}
+
+// next is the name behind another one, the first behind the last.
+func next(names []string, name string) string {
+	for i, n := range names {
+		if n == name {
+			return names[(i+1)%len(names)]
+		}
+	}
+	return names[0]
+}
+
+// system is a way to meet that is bound: it finds or becomes a host, and plays there.
+type system struct {
+	s       *settings
+	link    string
+	equal   bool // all are
+	cancel  context.CancelFunc
+	stopped chan struct{}
+
+	mu     sync.Mutex
+	online *online
+	state  string // what is done while there is no host
+}
+
+func newSystem(ctx context.Context, s *settings, link string, equal bool) (*system, error) {
+	own := *s
+	own.link = link
+	ctx, cancel := context.WithCancel(ctx)
+	y := &system{s: &own, link: link, equal: equal, cancel: cancel, stopped: make(chan struct{}),
+		state: "looking for others …"}
+	var p *peer.Peer
+	if equal {
+		var err error
+		if p, err = y.peer(ctx); err != nil {
+			cancel()
+			return nil, err
+		}
+	}
+	go func() {
+		defer close(y.stopped)
+		done := make(chan struct{})
+		if p != nil {
+			go func() { p.Run(ctx); close(done) }()
+		} else {
+			close(done)
+		}
+		for ctx.Err() == nil {
+			if err := y.meet(ctx, p); err != nil && ctx.Err() == nil {
+				y.tell(err.Error())
+			}
+			t := time.NewTimer(500 * time.Millisecond)
+			select {
+			case <-t.C:
+			case <-ctx.Done():
+				t.Stop()
+			}
+		}
+		<-done
+	}()
+	return y, nil
+}
+
+// peer is a peer of Parsec's startup, by which equals find each other and one of them keeps the game.
+func (y *system) peer(ctx context.Context) (*peer.Peer, error) {
+	place := peer.Place{Bind: y.s.bind, Broadcast: y.s.broadcast, Server: y.s.tunnel, Silence: 4 * time.Second}
+	open := func() (peer.Link, error) { return peer.OpenUDP(place) }
+	if y.link == carrier.IPX {
+		open = func() (peer.Link, error) { return peer.OpenTunnel(ctx, place) }
+	}
+	link, err := open()
+	if err != nil {
+		return nil, err
+	}
+	return peer.New(link, peer.Config{Tick: 100 * time.Millisecond, Silence: 4 * time.Second, Again: time.Second})
+}
+
+// meet finds the host, or becomes it, and plays until it is gone.
+func (y *system) meet(ctx context.Context, p *peer.Peer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	cfg := carrier.Config{Tunnel: y.s.tunnel}
+	at, title := y.s.join, y.s.join
+	keeps := false
+	if p != nil {
+		keeper, err := y.keeper(ctx, p)
+		if err != nil {
+			return err
+		}
+		keeps = keeper == ""
+		if at = keeper; !keeps && y.link == carrier.IPX { // a door has a node of its own there
+			find, stop := context.WithTimeout(ctx, 3*time.Second)
+			defer stop()
+			if at, err = carrier.Find(find, carrier.IPX, fmt.Sprintf("%x", socket), cfg); err != nil {
+				return err
+			}
+		} else if !keeps {
+			_, port, _ := net.SplitHostPort(y.s.listen)
+			at = net.JoinHostPort(keeper, port)
+		}
+		title = "with the host at " + at
+	}
+	if keeps || p == nil && at == "" {
+		h, where, err := y.s.host(ctx, cfg)
+		if err != nil {
+			return err
+		}
+		hosted := make(chan struct{})
+		go func() { h.Run(ctx); close(hosted) }()
+		defer func() { cancel(); <-hosted }()
+		at, title = where, "you are the host, at "+where
+	}
+	o := newOnline(ctx, title, !y.s.late, false, y.s.player(y.s.dialer(at, cfg)))
+	y.mu.Lock()
+	y.online = o
+	y.mu.Unlock()
+	<-o.over
+	y.mu.Lock()
+	y.online = nil
+	y.mu.Unlock()
+	return o.err
+}
+
+// keeper waits until it is known who keeps the game, and returns the host of its address, "" if we do.
+func (y *system) keeper(ctx context.Context, p *peer.Peer) (string, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		v := p.View(ctx)
+		if v.State == startup.StateGame.String() {
+			for _, q := range v.Players {
+				if q.Keeper && q.Self {
+					return "", nil
+				} else if q.Keeper && q.Address != "" {
+					host, _, err := net.SplitHostPort(q.Address)
+					if err != nil {
+						host = q.Address
+					}
+					return host, nil
+				}
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+func (y *system) tell(text string) {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	y.state = text
+}
+
+func (y *system) current() *online {
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return y.online
+}
+
+func (y *system) frame(in game.Input, say string) *screen.Grid {
+	if o := y.current(); o != nil {
+		return o.frame(in, say)
+	}
+	y.mu.Lock()
+	defer y.mu.Unlock()
+	return screen.Lobby(&screen.Room{Title: say, Me: -1, Lines: []string{y.state}})
+}
+
+// Connected implements binding.System: in a match nothing is switched.
+func (y *system) Connected(context.Context) (bool, error) {
+	o := y.current()
+	if o == nil {
+		return false, nil
+	}
+	phase := o.p.View(false).Phase
+	return phase == match.Loading || phase == match.Playing, nil
+}
+
+// Kill implements binding.System.
+func (y *system) Kill(ctx context.Context) error {
+	y.cancel()
+	select {
+	case <-y.stopped:
+		return nil
+	case <-ctx.Done():
+		return errors.Join(errors.New("the network does not come to an end"), context.Cause(ctx))
+	}
+}
