@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/screen"
+	"github.com/parley-go/parley/examples/skirmish/session"
 	"github.com/parley-go/parley/examples/startup/peer"
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/runtime/binding"
@@ -73,10 +74,10 @@ func newBound(ctx context.Context, s *settings) (*bound, error) {
 	return v, nil
 }
 
-// Over implements session.
+// Over implements show.
 func (v *bound) Over() <-chan struct{} { return v.over }
 
-// Frame implements session.
+// Frame implements show.
 func (v *bound) Frame(in game.Input) (g *screen.Grid) {
 	v.mu.Lock()
 	say := v.say
@@ -95,7 +96,7 @@ func (v *bound) Frame(in game.Input) (g *screen.Grid) {
 	return g
 }
 
-// Type implements session: 4 binds the next protocol, 5 the next transport.
+// Type implements show: 4 binds the next protocol, 5 the next transport.
 func (v *bound) Type(ctx context.Context, key byte) {
 	protocols, transports := v.b.Names()
 	at := v.b.Bound()
@@ -144,7 +145,7 @@ type system struct {
 	stopped chan struct{}
 
 	mu     sync.Mutex
-	online *online
+	online *session.Online
 	state  string // what is done while there is no host
 }
 
@@ -153,7 +154,7 @@ func newSystem(ctx context.Context, s *settings, link string, equal bool) (*syst
 	own.link = link
 	ctx, cancel := context.WithCancel(ctx)
 	y := &system{s: &own, link: link, equal: equal, cancel: cancel, stopped: make(chan struct{}),
-		state: "looking for others …"}
+		state: "looking for others ..."}
 	var p *peer.Peer
 	if equal {
 		var err error
@@ -235,15 +236,15 @@ func (y *system) meet(ctx context.Context, p *peer.Peer) error {
 		defer func() { cancel(); <-hosted }()
 		at, title = where, "you are the host, at "+where
 	}
-	o := newOnline(ctx, title, !y.s.late, false, y.s.player(y.s.dialer(at, cfg)))
+	o := session.NewOnline(ctx, title, !y.s.late, false, y.s.player(y.s.dialer(at, cfg)))
 	y.mu.Lock()
 	y.online = o
 	y.mu.Unlock()
-	<-o.over
+	<-o.Over()
 	y.mu.Lock()
 	y.online = nil
 	y.mu.Unlock()
-	return o.err
+	return o.Err()
 }
 
 // keeper waits until it is known who keeps the game, and returns the host of its address, "" if we do.
@@ -279,7 +280,7 @@ func (y *system) tell(text string) {
 	y.state = text
 }
 
-func (y *system) current() *online {
+func (y *system) current() *session.Online {
 	y.mu.Lock()
 	defer y.mu.Unlock()
 	return y.online
@@ -287,7 +288,7 @@ func (y *system) current() *online {
 
 func (y *system) frame(in game.Input, say string) *screen.Grid {
 	if o := y.current(); o != nil {
-		return o.frame(in, say)
+		return o.With(in, say)
 	}
 	y.mu.Lock()
 	defer y.mu.Unlock()
@@ -300,7 +301,7 @@ func (y *system) Connected(context.Context) (bool, error) {
 	if o == nil {
 		return false, nil
 	}
-	phase := o.p.View(false).Phase
+	phase := o.View().Phase
 	return phase == match.Loading || phase == match.Playing, nil
 }
 

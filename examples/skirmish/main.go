@@ -34,6 +34,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/screen"
+	"github.com/parley-go/parley/examples/skirmish/session"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -165,24 +166,24 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	show, err := s.session(ctx)
+	seen, err := s.session(ctx)
 	if err != nil {
 		return err
 	}
-	if err := terminal(ctx, os.Stdin, os.Stdout, show); err != nil {
+	if err := terminal(ctx, os.Stdin, os.Stdout, seen); err != nil {
 		return err
 	}
-	switch show := show.(type) {
-	case *online:
+	switch seen := seen.(type) {
+	case *session.Online:
 		select {
-		case <-show.over:
-			return show.err
+		case <-seen.Over():
+			return seen.Err()
 		default:
 		}
 	case *replay:
 		select {
-		case <-show.over:
-			return show.err
+		case <-seen.over:
+			return seen.err
 		default:
 		}
 	}
@@ -190,7 +191,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 }
 
 // session is what the flags ask for.
-func (s *settings) session(ctx context.Context) (session, error) {
+func (s *settings) session(ctx context.Context) (show, error) {
 	cfg := carrier.Config{Tunnel: s.tunnel}
 	switch {
 	case s.replay != "":
@@ -204,14 +205,14 @@ func (s *settings) session(ctx context.Context) (session, error) {
 	case s.meet != "":
 		return newBound(ctx, s)
 	case s.join != "":
-		return newOnline(ctx, s.join, !s.late, false, s.player(s.dialer(s.join, cfg))), nil
+		return session.NewOnline(ctx, s.join, !s.late, false, s.player(s.dialer(s.join, cfg))), nil
 	}
 	h, at, err := s.host(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	go h.Run(ctx)
-	return newOnline(ctx, "others join with -join "+at, !s.late, true, s.player(s.dialer(at, cfg))), nil
+	return session.NewOnline(ctx, "others join with -join "+at, !s.late, true, s.player(s.dialer(at, cfg))), nil
 }
 
 func (s *settings) player(dial dialer) match.PlayerConfig {
@@ -238,7 +239,7 @@ func (s *settings) draw(ctx context.Context) error {
 	}
 	n := game.Mask(1<<(s.bots+1) - 1)
 	c := game.Config{Seed: uint32(s.seed), Arena: uint8(s.arena), Rounds: uint8(s.rounds), Slots: n, Bots: n}
-	info := &screen.Info{Me: -1, Names: botNames, Below: "bots"}
+	info := &screen.Info{Me: -1, Names: session.BotNames, Below: "bots"}
 	for st := game.New(c); st.Phase != game.Over && st.Frame < moving.to; st.Step(&game.Frame{}) {
 		moving.add(st, info)
 	}

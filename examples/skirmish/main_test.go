@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/examples/skirmish/session"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 )
 
@@ -47,7 +48,7 @@ func TestHeadless(t *testing.T) {
 }
 
 // seen waits until a session shows a text, looking as often as a terminal would.
-func seen(t *testing.T, s session, want string) {
+func seen(t *testing.T, s show, want string) {
 	t.Helper()
 	tick := time.NewTicker(time.Second / game.Rate)
 	defer tick.Stop()
@@ -128,7 +129,7 @@ func TestBound(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	flags := "-meet peer-to-peer -link udp -rounds 1 -rate 100 -bots 2 -arena 3 -tunnel " + network(t) +
 		" -listen 127.0.0.1:" + unused(t) + " -broadcast 127.255.255.255:" + unused(t)
-	var both []session
+	var both []show
 	for _, name := range []string{"Ann", "Bob"} {
 		s, err := parsed(t, flags+" -name "+name).session(ctx)
 		if err != nil {
@@ -183,7 +184,7 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen(t, host, "▸Ann")
-	at := strings.TrimPrefix(host.(*online).title, "others join with -join ")
+	at := strings.TrimPrefix(host.(*session.Online).Title(), "others join with -join ")
 	watcher, err := parsed(t, "-watch "+at).session(ctx)
 	if err != nil {
 		t.Fatal(err)

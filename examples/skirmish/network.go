@@ -13,6 +13,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/screen"
+	"github.com/parley-go/parley/examples/skirmish/session"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/impair"
 )
@@ -136,7 +137,7 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	sums, wrong := map[uint32]uint32{}, 0
 	ends := make(chan error, n)
 	for i := range n {
-		p := match.NewPlayer(match.PlayerConfig{Name: botNames[i], Dial: own.dialer(at, cfg), Auto: true,
+		p := match.NewPlayer(match.PlayerConfig{Name: session.BotNames[i], Dial: own.dialer(at, cfg), Auto: true,
 			Matches: s.matches,
 			Source:  func(st *game.State, slot int) game.Input { return st.Advice(slot) },
 			Record:  recorder(map[bool]string{true: s.record}[i == 0], func(err error) { fmt.Fprintln(stdout, err) }),
@@ -147,10 +148,10 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 				switch {
 				case r.Err != nil || r.State.Phase != game.Over:
 					wrong++
-					fmt.Fprintln(stdout, report(r, func(i int) string { return botNames[i] }))
+					fmt.Fprintln(stdout, report(r, func(i int) string { return session.BotNames[i] }))
 				case !known:
 					sums[r.Seed] = r.Sum
-					fmt.Fprintln(stdout, report(r, func(i int) string { return botNames[i] }))
+					fmt.Fprintln(stdout, report(r, func(i int) string { return session.BotNames[i] }))
 				case sum != r.Sum:
 					wrong++
 					fmt.Fprintf(stdout, "match %08x: slot %d has come to another end\n", r.Seed, r.Slot)
@@ -183,8 +184,8 @@ type spectator struct {
 
 func newSpectator(ctx context.Context, dial dialer) *spectator {
 	v := &spectator{over: make(chan struct{}), grid: new(screen.Grid)}
-	v.grid.Text(screen.Rows/2, 26, "waiting for a match …", screen.Color{240, 240, 240}, screen.Color{})
-	info := &screen.Info{Me: -1, Names: botNames, Below: "you look on   q quits"}
+	v.grid.Text(screen.Rows/2, 26, "waiting for a match ...", screen.Color{240, 240, 240}, screen.Color{})
+	info := &screen.Info{Me: -1, Names: session.BotNames, Below: "you look on   q quits"}
 	w := match.Watcher{
 		Dial: func(ctx context.Context) (transport.Link, error) { return dial(ctx, framesDoor) },
 		OnFrame: func(s *game.State) {
@@ -201,15 +202,15 @@ func newSpectator(ctx context.Context, dial dialer) *spectator {
 	return v
 }
 
-// Over implements session.
+// Over implements show.
 func (v *spectator) Over() <-chan struct{} { return v.over }
 
-// Frame implements session.
+// Frame implements show.
 func (v *spectator) Frame(game.Input) *screen.Grid {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	return v.grid
 }
 
-// Type implements session.
+// Type implements show.
 func (v *spectator) Type(context.Context, byte) {}

@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/screen"
+	"github.com/parley-go/parley/examples/skirmish/session"
 )
 
 // recorder makes a recorder for the first match, which writes to a file.
@@ -45,7 +46,7 @@ type replay struct {
 // newReplay plays a recording; with a film it draws into that, as fast as it can.
 func newReplay(ctx context.Context, file io.Reader, film *reel) *replay {
 	r := &replay{grid: make(chan *screen.Grid, 1), over: make(chan struct{}), last: new(screen.Grid)}
-	info := &screen.Info{Me: -1, Names: botNames, Below: "a recording   q quits"}
+	info := &screen.Info{Me: -1, Names: session.BotNames, Below: "a recording   q quits"}
 	g := match.Playback(func(s *game.State) {
 		if film != nil {
 			film.add(s, info)
@@ -70,10 +71,10 @@ func newReplay(ctx context.Context, file io.Reader, film *reel) *replay {
 	return r
 }
 
-// Over implements session.
+// Over implements show.
 func (r *replay) Over() <-chan struct{} { return r.over }
 
-// Frame implements session.
+// Frame implements show.
 func (r *replay) Frame(game.Input) *screen.Grid {
 	select {
 	case r.last = <-r.grid:
@@ -82,7 +83,7 @@ func (r *replay) Frame(game.Input) *screen.Grid {
 	return r.last
 }
 
-// Type implements session.
+// Type implements show.
 func (r *replay) Type(context.Context, byte) {}
 
 // reel is a film of some frames of a match.

@@ -12,8 +12,8 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/screen"
 )
 
-// session is what happens, as a person sees it.
-type session interface {
+// show is what happens, as a person sees it.
+type show interface {
 	// Frame takes what the player does now, and returns what there is to see. It is called Rate times a second.
 	Frame(in game.Input) *screen.Grid
 	// Type takes a key that means nothing to a tank; '\r' is Enter.
@@ -23,7 +23,7 @@ type session interface {
 }
 
 // terminal shows a session on a terminal and takes its keys, until the player quits, ctx ends or it is over.
-func terminal(ctx context.Context, in, out *os.File, s session) error {
+func terminal(ctx context.Context, in, out *os.File, s show) error {
 	old, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
 		return err

@@ -5,16 +5,6 @@ import (
 	"image/color"
 	"image/gif"
 	"io"
-
-	"golang.org/x/image/font"
-	"golang.org/x/image/font/basicfont"
-	"golang.org/x/image/math/fixed"
-)
-
-// The size of a character in a film, in pixels: twice as high as wide, so that pixels of the arena are squares.
-const (
-	cellWidth  = 7
-	cellHeight = 14
 )
 
 // Film makes a moving picture of grids: a GIF of what a terminal would show.
@@ -49,10 +39,10 @@ func (f *Film) at(c Color) uint8 {
 
 // Add adds a grid.
 func (f *Film) Add(g *Grid) {
-	img := image.NewPaletted(image.Rect(0, 0, Columns*cellWidth, Rows*cellHeight), nil)
+	img := image.NewPaletted(image.Rect(0, 0, Columns*CellWidth, Rows*CellHeight), nil)
 	for y := range g {
 		for x := range g[y] {
-			f.cell(img, x*cellWidth, y*cellHeight, g[y][x])
+			f.cell(img, x*CellWidth, y*CellHeight, g[y][x])
 		}
 	}
 	shown := img
@@ -72,52 +62,14 @@ func (f *Film) Add(g *Grid) {
 
 func (f *Film) cell(img *image.Paletted, x, y int, c Cell) {
 	fg, bg := f.at(c.Fg), f.at(c.Bg)
-	for dy := range cellHeight {
-		for dx := range cellWidth {
-			p := bg
-			if c.Rune == '▀' && dy < cellHeight/2 {
-				p = fg
-			}
-			img.Pix[(y+dy)*img.Stride+x+dx] = p
+	for dy := range CellHeight {
+		row := img.Pix[(y+dy)*img.Stride+x:][:CellWidth]
+		for dx := range row {
+			row[dx] = bg
 		}
 	}
-	switch c.Rune {
-	case '▀', ' ':
-	case '♥':
-		for dy, bits := range [...]uint8{0b1101100, 0b1111110, 0b1111110, 0b0111100, 0b0011000} {
-			for dx := range cellWidth {
-				if bits>>(6-dx)&1 != 0 {
-					img.Pix[(y+5+dy)*img.Stride+x+dx] = fg
-				}
-			}
-		}
-	case '▸':
-		for dy, n := range [...]int{1, 3, 5, 3, 1} {
-			for dx := range n {
-				img.Pix[(y+5+dy)*img.Stride+x+1+dx] = fg
-			}
-		}
-	default:
-		d := font.Drawer{Dst: alpha{img, fg}, Src: image.NewUniform(color.Opaque), Face: basicfont.Face7x13,
-			Dot: fixed.P(x, y+11)}
-		d.DrawString(string(c.Rune))
-	}
+	ink(c.Rune, func(dx, dy int) { img.Pix[(y+dy)*img.Stride+x+dx] = fg })
 }
-
-// alpha takes what a font draws as one colour of a picture.
-type alpha struct {
-	*image.Paletted
-	ink uint8
-}
-
-func (a alpha) Set(x, y int, c color.Color) {
-	if _, _, _, v := c.RGBA(); v > 0x7fff && (image.Point{x, y}).In(a.Rect) {
-		a.Pix[a.PixOffset(x, y)] = a.ink
-	}
-}
-
-func (a alpha) ColorModel() color.Model { return color.RGBAModel }
-func (a alpha) At(int, int) color.Color { return color.Transparent }
 
 // Encode writes the film.
 func (f *Film) Encode(w io.Writer) error {

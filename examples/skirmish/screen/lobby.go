@@ -59,7 +59,7 @@ func Lobby(r *Room) *Grid {
 	put(fmt.Sprintf("[3] bots    %d", r.Bots), white)
 	put("", dim)
 	if r.Agreed {
-		put("You agree; waiting for the others. Enter takes it back.", Color{120, 220, 110})
+		put("You agree. Enter takes it back.", Color{120, 220, 110})
 	} else {
 		put("Enter: play with these settings", Color{250, 210, 80})
 	}

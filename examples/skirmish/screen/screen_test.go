@@ -74,7 +74,24 @@ func TestFilm(t *testing.T) {
 		t.Fatal(err)
 	}
 	g, err := gif.DecodeAll(&b)
-	if err != nil || len(g.Image) != 5 || g.Config.Width != Columns*cellWidth {
+	if err != nil || len(g.Image) != 5 || g.Config.Width != Columns*CellWidth {
 		t.Errorf("%v, %+v", err, g)
+	}
+}
+
+// A painting is the same whether all of it is drawn, or what has changed.
+func TestPainting(t *testing.T) {
+	s := match(100)
+	var all, steps Painting
+	for range 30 {
+		s.Step(&game.Frame{})
+		steps.Paint(Draw(s, &Info{}))
+	}
+	if steps.Pix == all.Pix {
+		t.Error("nothing is drawn")
+	}
+	all.Paint(Draw(s, &Info{}))
+	if steps.Pix != all.Pix {
+		t.Error("something that has changed was not drawn")
 	}
 }

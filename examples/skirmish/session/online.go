@@ -1,8 +1,9 @@
-package main
+// Package session is a match as its player sees it, wherever it is shown: a [screen.Grid] for each frame, and keys.
+// Start from [NewOnline].
+package session
 
 import (
 	"context"
-	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -11,21 +12,20 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/screen"
 )
 
-// online is a player in matches of a host, as a session.
-type online struct {
-	title   string
-	p       *match.Player
-	ahead   bool
-	input   atomic.Uint32
-	over    chan struct{}
-	err     error // why it is over
-	last    atomic.Pointer[game.State]
-	counted int // frames since the last look at the lobby
+// Online is a player in matches of a host, as a session.
+type Online struct {
+	title string
+	p     *match.Player
+	ahead bool
+	input atomic.Uint32
+	over  chan struct{}
+	err   error // why it is over
+	last  atomic.Pointer[game.State]
 }
 
-// newOnline runs a player until ctx ends. It agrees to the first match by itself if quick is set.
-func newOnline(ctx context.Context, title string, ahead, quick bool, cfg match.PlayerConfig) *online {
-	o := &online{title: title, ahead: ahead, over: make(chan struct{})}
+// NewOnline runs a player until ctx ends. It agrees to the first match by itself if quick is set.
+func NewOnline(ctx context.Context, title string, ahead, quick bool, cfg match.PlayerConfig) *Online {
+	o := &Online{title: title, ahead: ahead, over: make(chan struct{})}
 	cfg.Source = func(*game.State, int) game.Input { return game.Input(o.input.Load()) }
 	cfg.Alone = true
 	each := cfg.OnMatch
@@ -56,14 +56,23 @@ func newOnline(ctx context.Context, title string, ahead, quick bool, cfg match.P
 	return o
 }
 
-// Over implements session.
-func (o *online) Over() <-chan struct{} { return o.over }
+// Err is why it is over. It is for those who have waited for Over.
+func (o *Online) Err() error { return o.err }
 
-// Frame implements session.
-func (o *online) Frame(in game.Input) *screen.Grid { return o.frame(in, "") }
+// Title is the first line of the lobby.
+func (o *Online) Title() string { return o.title }
 
-// frame is Frame with a line more in the lobby.
-func (o *online) frame(in game.Input, say string) *screen.Grid {
+// View is what the player can see.
+func (o *Online) View() match.View { return o.p.View(false) }
+
+// Over is closed when there is nothing more to see.
+func (o *Online) Over() <-chan struct{} { return o.over }
+
+// Frame takes what the player does now, and returns what there is to see. It is called Rate times a second.
+func (o *Online) Frame(in game.Input) *screen.Grid { return o.With(in, "") }
+
+// With is Frame with a line more in the lobby.
+func (o *Online) With(in game.Input, say string) *screen.Grid {
 	o.input.Store(uint32(in))
 	v := o.p.View(o.ahead)
 	if v.State != nil && v.Phase == match.Playing {
@@ -71,7 +80,7 @@ func (o *online) frame(in game.Input, say string) *screen.Grid {
 			Below: "arrows drive   space fires   m lays a mine   x stops   q quits"}
 		for i := range info.Names {
 			if info.Names[i] == "" && v.State.Slots.Has(i) {
-				info.Names[i] = botNames[i]
+				info.Names[i] = BotNames[i]
 			}
 		}
 		return screen.Draw(v.State, &info)
@@ -81,11 +90,11 @@ func (o *online) frame(in game.Input, say string) *screen.Grid {
 		Below: "1, 2, 3 change the settings   Enter agrees   q quits"}
 	switch v.Phase {
 	case match.Calling:
-		r.Lines = []string{"calling the host …"}
+		r.Lines = []string{"calling the host ..."}
 	case match.Waiting:
 		r.Lines = []string{"A match is on. You play in the next one."}
 	case match.Loading, match.Playing:
-		r.Lines = []string{"The match begins …"}
+		r.Lines = []string{"The match begins ..."}
 	}
 	if say != "" {
 		r.Lines = append(r.Lines, say)
@@ -93,8 +102,8 @@ func (o *online) frame(in game.Input, say string) *screen.Grid {
 	return screen.Lobby(&r)
 }
 
-// Type implements session.
-func (o *online) Type(ctx context.Context, key byte) {
+// Type takes a key that means nothing to a tank.
+func (o *Online) Type(ctx context.Context, key byte) {
 	v := o.p.View(false)
 	if v.Phase != match.Lobby {
 		return
@@ -114,19 +123,5 @@ func (o *online) Type(ctx context.Context, key byte) {
 	}
 }
 
-// botNames are those of the bots that the game drives, by slot.
-var botNames = [game.Players]string{"Ada", "Brook", "Cleo", "Dov", "Edda", "Finn", "Gus", "Hal"}
-
-// report is a match in one line.
-func report(r match.Result, names func(int) string) string {
-	s := fmt.Sprintf("match %08x: %d frames", r.Seed, r.State.Frame)
-	if w := r.State.Winner; r.State.Phase == game.Over && w < game.Players {
-		s += fmt.Sprintf(", %s wins with %d points", names(int(w)), r.State.Tanks[w].Score)
-	} else if r.State.Phase == game.Over {
-		s += ", a draw"
-	}
-	if r.Err != nil {
-		s += fmt.Sprintf(", and then: %v", r.Err)
-	}
-	return s
-}
+// BotNames are those of the bots that the game drives, by slot.
+var BotNames = [game.Players]string{"Ada", "Brook", "Cleo", "Dov", "Edda", "Finn", "Gus", "Hal"}
