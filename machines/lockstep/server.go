@@ -44,6 +44,7 @@ type Server struct {
 	Asking   Optional[fsm.Peer] // the watcher who waits for a snapshot
 	Asked    Optional[fsm.Peer] // the player who makes it
 	Since    Frame              // the frame before which it is made
+	Early    uint8              // frames until anybody can have made it
 	LoadTime bool               // timer; true: armed; for loading
 	LagTime  bool               // timer; true: armed; since the last frame
 	AskTime  bool               // timer; true: armed; for a snapshot
@@ -102,7 +103,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:248
+		// specs/lockstep/spec.yaml:249
 		if m.There&(1<<uint64(fx.from)) == 0 && (!ev.Message.Join.Slot.Present || !m.Seat[ev.Message.Join.Slot.Value].Present) {
 			m.There |= Links(1 << uint64(fx.from))
 			fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: ev.Message.Join.Slot, Name: ev.Message.Join.Name}
@@ -112,19 +113,19 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(0)
 		}
-		// specs/lockstep/spec.yaml:252 somebody else has the slot
+		// specs/lockstep/spec.yaml:253 somebody else has the slot
 		if m.There&(1<<uint64(fx.from)) == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
 			return took(1)
 		}
-		// specs/lockstep/spec.yaml:253
+		// specs/lockstep/spec.yaml:254
 		// refused: who has joined does not join again
 		return refused(2)
 	case ServerReceiveLeave:
-		// specs/lockstep/spec.yaml:254
+		// specs/lockstep/spec.yaml:255
 		return ignored(3)
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:256
+		// specs/lockstep/spec.yaml:257
 		var list SlotList
 		for s2 := range Slot(8) {
 			if m.Seat[s2].Present && m.Seat[s2].Value == fx.from {
@@ -139,7 +140,7 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.There = m.There &^ (1 << uint64(fx.from))
 		return took(4)
 	case ServerCommandBegin:
-		// specs/lockstep/spec.yaml:260
+		// specs/lockstep/spec.yaml:261
 		if m.countSlot() > 0 {
 			m.Seed = ev.Begin.Seed
 			m.Next = ev.Begin.Due
@@ -180,13 +181,18 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:269 nobody can make a snapshot yet
+		// specs/lockstep/spec.yaml:271
+		if m.countSlot() == 0 {
+			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoOver}
+			return took(6)
+		}
+		// specs/lockstep/spec.yaml:272 nobody can make a snapshot yet
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
-		return took(6)
+		return took(7)
 	case ServerTimerLoadTime:
 		old := *m
 		m.LoadTime = false
-		// specs/lockstep/spec.yaml:271 who has not loaded by now is removed
+		// specs/lockstep/spec.yaml:274 who has not loaded by now is removed
 		var list SlotList
 		for s2 := range Slot(8) {
 			if m.Seat[s2].Present && m.Sums[s2].Len == 0 {
@@ -198,18 +204,18 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 			reason := ReasonPingTimeout
 			if !m.Seat[s].Present {
-				return m.undo(&old, fx, 7)
+				return m.undo(&old, fx, 8)
 			}
 			fx.closeTo(m.Seat[s].Value)
 			who := m.Seat[s].Value
 			m.gone(fx, reason, s, who)
 		}
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 7)
+			return m.undo(&old, fx, 8)
 		}
-		return took(7)
+		return took(8)
 	case ServerCommandFrame:
-		// specs/lockstep/spec.yaml:276 everybody has loaded; the frames before frame m get empty commands and lengths
+		// specs/lockstep/spec.yaml:279 everybody has loaded; the frames before frame m get empty commands and lengths
 		if m.countSlot() > 0 && m.allSlot() {
 			old := *m
 			for i2 := range 2 {
@@ -227,12 +233,12 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					s := Slot(i3)
 					frame := Frame(i)
 					if m.Sums[s].Len == 0 || !m.Sums[s].Items[0].Present {
-						return m.undo(&old, fx, 8)
+						return m.undo(&old, fx, 9)
 					}
 					sum := m.Sums[s].Items[0].Value
 					commands := Commands{}
 					if !m.Sums[s].add(Optional[Checksum]{Present: true, Value: sum}) {
-						return m.undo(&old, fx, 8)
+						return m.undo(&old, fx, 9)
 					}
 					list := m.There &^ (1 << uint64(m.Self))
 					for i4 := range 33 {
@@ -266,51 +272,51 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.LagTime = true
 			fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
 			m.State = ServerStateGame
-			return took(8)
+			return took(9)
 		}
 		return refused(fsm.NoTransition)
 	case ServerReceivePause:
-		// specs/lockstep/spec.yaml:284 nothing moves yet
-		return took(9)
+		// specs/lockstep/spec.yaml:287 nothing moves yet
+		return took(10)
 	case ServerTimerAskTime:
 		m.AskTime = false
-		// specs/lockstep/spec.yaml:285
-		return ignored(10)
+		// specs/lockstep/spec.yaml:288
+		return ignored(11)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:341
+		// specs/lockstep/spec.yaml:344
 		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
 			if !m.receiveGamecommands(ev, fx) {
-				return refused(11)
+				return refused(12)
 			}
-			return took(11)
-		}
-		// specs/lockstep/spec.yaml:343
-		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
-		return refused(12)
-	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:345
-		if m.someSlotBySender(fx) {
-			m.Wanted = ev.Message.ServerSpeed.Want
-			return took(13)
+			return took(12)
 		}
 		// specs/lockstep/spec.yaml:346
-		// refused: only players have a say
-		return refused(14)
-	case ServerReceiveLeave:
-		// specs/lockstep/spec.yaml:347
-		m.receiveLeave(fx)
-		return took(15)
-	case ServerEventLost:
-		// specs/lockstep/spec.yaml:349 is removed
-		if m.There&(1<<uint64(fx.from)) == 0 {
-			return took(16)
+		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
+		return refused(13)
+	case ServerReceiveServerSpeed:
+		// specs/lockstep/spec.yaml:348
+		if m.someSlotBySender(fx) {
+			m.Wanted = ev.Message.ServerSpeed.Want
+			return took(14)
 		}
+		// specs/lockstep/spec.yaml:349
+		// refused: only players have a say
+		return refused(15)
+	case ServerReceiveLeave:
 		// specs/lockstep/spec.yaml:350
+		m.receiveLeave(fx)
+		return took(16)
+	case ServerEventLost:
+		// specs/lockstep/spec.yaml:352 is removed
+		if m.There&(1<<uint64(fx.from)) == 0 {
+			return took(17)
+		}
+		// specs/lockstep/spec.yaml:353
 		old := *m
 		if !m.linkLost(fx) {
-			return m.undo(&old, fx, 17)
+			return m.undo(&old, fx, 18)
 		}
-		return took(17)
+		return took(18)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -319,33 +325,33 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:289
+		// specs/lockstep/spec.yaml:292
 		if m.countSlot() == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoOver}
-			return took(18)
+			return took(19)
 		}
-		// specs/lockstep/spec.yaml:290
+		// specs/lockstep/spec.yaml:293
 		if m.There&(1<<uint64(fx.from)) != 0 {
 			// refused: who has joined does not join again
-			return refused(19)
+			return refused(20)
 		}
-		// specs/lockstep/spec.yaml:291 one after another
+		// specs/lockstep/spec.yaml:294 one after another
 		if m.Asked.Present {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
-			return took(20)
+			return took(21)
 		}
-		// specs/lockstep/spec.yaml:292
+		// specs/lockstep/spec.yaml:295
 		old := *m
 		fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: Optional[Slot]{}, Name: ev.Message.Join.Name}
 		m.There |= Links(1 << uint64(fx.from))
 		m.Asking = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		if !m.ask(fx) {
-			return m.undo(&old, fx, 21)
+			return m.undo(&old, fx, 22)
 		}
-		return took(21)
+		return took(22)
 	case ServerReceiveSnapshot:
-		// specs/lockstep/spec.yaml:294
-		if m.Asked.Present && m.Asked.Value == fx.from && ev.Message.Snapshot.Frame == m.Since {
+		// specs/lockstep/spec.yaml:297
+		if m.Asked.Present && m.Asked.Value == fx.from && ev.Message.Snapshot.Frame == m.Since && m.Early == 0 {
 			if m.Asking.Present {
 				fx.sendTo(MessageSnapshot, m.Asking.Value).Snapshot = SnapshotMessage{Frame: ev.Message.Snapshot.Frame, Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
 			}
@@ -357,11 +363,11 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					fx.stop(serverAlarmAskTime, 0)
 				}
 			}
-			return took(22)
+			return took(23)
 		}
-		// specs/lockstep/spec.yaml:298
-		// refused: nobody has asked for it
-		return refused(23)
+		// specs/lockstep/spec.yaml:301
+		// refused: nobody has asked for it, or can have made it
+		return refused(24)
 	case ServerTimerAskTime:
 		return m.stepGameAskTime(ev, fx)
 	case ServerReceiveSit:
@@ -369,7 +375,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerLagTime:
 		old := *m
 		m.LagTime = false
-		// specs/lockstep/spec.yaml:315 whose commands are missing for so long is removed
+		// specs/lockstep/spec.yaml:318 whose commands are missing for so long is removed
 		if !m.Paused.Present {
 			var list SlotList
 			for s2 := range Slot(8) {
@@ -382,7 +388,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 				reason := ReasonPingTimeout
 				if !m.Seat[s].Present {
-					return m.undo(&old, fx, 29)
+					return m.undo(&old, fx, 30)
 				}
 				fx.closeTo(m.Seat[s].Value)
 				who := m.Seat[s].Value
@@ -392,55 +398,55 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.LagTime = true
 		fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 29)
+			return m.undo(&old, fx, 30)
 		}
-		return took(29)
+		return took(30)
 	case ServerCommandFrame:
 		return m.stepGameFrame(ev, fx)
 	case ServerReceivePause:
 		return m.stepGamePause(ev, fx)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:341
+		// specs/lockstep/spec.yaml:344
 		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
 			if !m.receiveGamecommands(ev, fx) {
-				return refused(34)
+				return refused(35)
 			}
-			return took(34)
-		}
-		// specs/lockstep/spec.yaml:343
-		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
-		return refused(35)
-	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:345
-		if m.someSlotBySender(fx) {
-			m.Wanted = ev.Message.ServerSpeed.Want
-			return took(36)
+			return took(35)
 		}
 		// specs/lockstep/spec.yaml:346
-		// refused: only players have a say
-		return refused(37)
-	case ServerReceiveLeave:
-		// specs/lockstep/spec.yaml:347
-		m.receiveLeave(fx)
-		return took(38)
-	case ServerEventLost:
-		// specs/lockstep/spec.yaml:349 is removed
-		if m.There&(1<<uint64(fx.from)) == 0 {
-			return took(39)
+		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
+		return refused(36)
+	case ServerReceiveServerSpeed:
+		// specs/lockstep/spec.yaml:348
+		if m.someSlotBySender(fx) {
+			m.Wanted = ev.Message.ServerSpeed.Want
+			return took(37)
 		}
+		// specs/lockstep/spec.yaml:349
+		// refused: only players have a say
+		return refused(38)
+	case ServerReceiveLeave:
 		// specs/lockstep/spec.yaml:350
+		m.receiveLeave(fx)
+		return took(39)
+	case ServerEventLost:
+		// specs/lockstep/spec.yaml:352 is removed
+		if m.There&(1<<uint64(fx.from)) == 0 {
+			return took(40)
+		}
+		// specs/lockstep/spec.yaml:353
 		old := *m
 		if !m.linkLost(fx) {
-			return m.undo(&old, fx, 40)
+			return m.undo(&old, fx, 41)
 		}
-		return took(40)
+		return took(41)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepGameFrame handles frame in the state game.
 func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:322
+	// specs/lockstep/spec.yaml:325
 	if !m.Paused.Present && m.countSlot() > 0 && m.allSlot() {
 		old := *m
 		var set Slots
@@ -448,7 +454,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			holds := m.Seat[s].Present
 			if holds {
 				if m.Sums[s].Len == 0 {
-					return m.undo(&old, fx, 30)
+					return m.undo(&old, fx, 31)
 				}
 				holds = m.Sums[s].Items[0].Present
 				if holds {
@@ -457,7 +463,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 						holds := m.Seat[h].Present
 						if holds {
 							if m.Sums[h].Len == 0 {
-								return m.undo(&old, fx, 30)
+								return m.undo(&old, fx, 31)
 							}
 							holds = m.Sums[h].Items[0].Present
 						}
@@ -467,7 +473,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 						}
 					}
 					if !first.Present || m.Sums[first.Value].Len == 0 {
-						return m.undo(&old, fx, 30)
+						return m.undo(&old, fx, 31)
 					}
 					holds = m.Sums[s].Items[0] != m.Sums[first.Value].Items[0]
 				}
@@ -496,7 +502,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			s := Slot(i)
 			reason := ReasonAsync
 			if !m.Seat[s].Present {
-				return m.undo(&old, fx, 30)
+				return m.undo(&old, fx, 31)
 			}
 			fx.closeTo(m.Seat[s].Value)
 			who := m.Seat[s].Value
@@ -514,7 +520,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s := Slot(i)
 			if !m.Sums[s].dropFirst() {
-				return m.undo(&old, fx, 30)
+				return m.undo(&old, fx, 31)
 			}
 		}
 		var list2 SlotList
@@ -526,7 +532,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		for _, s := range list2.Items[:list2.Len] {
 			if m.Resting[s] == 0 {
-				return m.undo(&old, fx, 30)
+				return m.undo(&old, fx, 31)
 			}
 			m.Resting[s]--
 		}
@@ -543,19 +549,20 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.report(ServerReportAnnounced).Announced = ServerAnnouncedReport{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
 		m.Next = after
 		m.Now = Frame((int64(m.Now) + 1) % Frames)
+		m.Early = uint8(max(int64(m.Early)-1, 0))
 		m.LagTime = true
 		fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 30)
+			return m.undo(&old, fx, 31)
 		}
-		return took(30)
+		return took(31)
 	}
 	return refused(fsm.NoTransition)
 }
 
 // stepGamePause handles PAUSE in the state game.
 func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:334
+	// specs/lockstep/spec.yaml:337
 	holds := ev.Message.Pause.On && !m.Paused.Present && m.countSlot() > 0
 	if holds {
 		value := m.firstSlot()
@@ -574,9 +581,9 @@ func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			peer := fsm.Peer(i)
 			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
 		}
-		return took(31)
+		return took(32)
 	}
-	// specs/lockstep/spec.yaml:335
+	// specs/lockstep/spec.yaml:338
 	if !ev.Message.Pause.On && m.Paused.Present && m.Paused.Value == fx.from {
 		m.Paused = Optional[fsm.Peer]{}
 		list := m.There &^ (1 << uint64(m.Self))
@@ -587,30 +594,30 @@ func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			peer := fsm.Peer(i)
 			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
 		}
-		return took(32)
+		return took(33)
 	}
-	// specs/lockstep/spec.yaml:336 not the host's, or it is so already
-	return took(33)
+	// specs/lockstep/spec.yaml:339 not the host's, or it is so already
+	return took(34)
 }
 
 // stepGameSit handles SIT in the state game.
 func (m *Server) stepGameSit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:306
+	// specs/lockstep/spec.yaml:309
 	if m.There&(1<<uint64(fx.from)) == 0 || m.Asking.Present && m.Asking.Value == fx.from || m.someSlotBySender(fx) {
 		// refused: only a watcher sits down
-		return refused(25)
+		return refused(26)
 	}
-	// specs/lockstep/spec.yaml:307
+	// specs/lockstep/spec.yaml:310
 	if m.Seat[ev.Message.Sit.Slot].Present || m.Keys[ev.Message.Sit.Slot].Present && m.Keys[ev.Message.Sit.Slot].Value != ev.Message.Sit.Key {
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
-		return took(26)
-	}
-	// specs/lockstep/spec.yaml:308 some still have commands of who sat there
-	if m.Resting[ev.Message.Sit.Slot] > 0 {
-		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
 		return took(27)
 	}
-	// specs/lockstep/spec.yaml:309
+	// specs/lockstep/spec.yaml:311 some still have commands of who sat there
+	if m.Resting[ev.Message.Sit.Slot] > 0 {
+		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
+		return took(28)
+	}
+	// specs/lockstep/spec.yaml:312
 	m.Seat[ev.Message.Sit.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 	m.Keys[ev.Message.Sit.Slot] = Optional[Key]{Present: true, Value: ev.Message.Sit.Key}
 	var list Sums
@@ -629,14 +636,14 @@ func (m *Server) stepGameSit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.sendTo(MessagePlayerNew, peer).PlayerNew = PlayerNewMessage{Slot: ev.Message.Sit.Slot, Frame: Frame((int64(m.Now) + M) % Frames)}
 	}
 	fx.report(ServerReportSat).Sat = ServerSatReport{Who: fx.from, Slot: ev.Message.Sit.Slot, Name: ev.Message.Sit.Name, Frame: Frame((int64(m.Now) + M) % Frames)}
-	return took(28)
+	return took(29)
 }
 
 // stepGameAskTime handles askTime in the state game.
 func (m *Server) stepGameAskTime(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	old := *m
 	m.AskTime = false
-	// specs/lockstep/spec.yaml:300 who owes a snapshot for so long is removed; while the game is paused nobody can make one
+	// specs/lockstep/spec.yaml:303 who owes a snapshot for so long is removed; while the game is paused nobody can make one
 	if m.Paused.Present {
 		m.AskTime = true
 		fx.startFor(serverAlarmAskTime, 0, uint32(m.Grace))
@@ -652,17 +659,17 @@ func (m *Server) stepGameAskTime(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 			reason := ReasonPingTimeout
 			if !m.Seat[s].Present {
-				return m.undo(&old, fx, 24)
+				return m.undo(&old, fx, 25)
 			}
 			fx.closeTo(m.Seat[s].Value)
 			who := m.Seat[s].Value
 			m.gone(fx, reason, s, who)
 		}
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 24)
+			return m.undo(&old, fx, 25)
 		}
 	}
-	return took(24)
+	return took(25)
 }
 
 // unmentioned handles the events that the state does not mention.
@@ -728,6 +735,7 @@ func (m *Server) firstSlot() Optional[Slot] {
 // returns false if the step is refused.
 func (m *Server) ask(fx *ServerEffects) bool {
 	m.Since = Frame((int64(m.Now) + 6 + 1) % Frames)
+	m.Early = 4
 	asked := m.firstSlot()
 	if !asked.Present {
 		return false

@@ -117,6 +117,7 @@ func appendServer(b []byte, m *Server) []byte {
 		b = append(b, ", asked: none"...)
 	}
 	b = wire.AppendInt(b, ", since: ", int64(m.Since))
+	b = wire.AppendInt(b, ", early: ", int64(m.Early))
 	b = wire.AppendBool(b, ", loadTime: ", m.LoadTime)
 	b = wire.AppendBool(b, ", lagTime: ", m.LagTime)
 	b = wire.AppendBool(b, ", askTime: ", m.AskTime)

@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "7ae960eeb7c311c2dbf37f05d30aec1b74f34a417e908e92f812e5c250a205e6"
+const hash = "eafe4540e51d07c8732816978e6ccb03d65e6912286bb70ae9ce87317c355314"
 
 // The constants of the specification that its machines use.
 const (

@@ -73,7 +73,8 @@ func (p *player) turn() (time.Duration, error) {
 	}
 	p.mu.Lock()
 	behind := p.queue.told > lockstep.M+hurry
-	can, sit := p.ready, !p.seated && !p.asked && p.cfg.Slot >= 0 && p.queue.told <= lockstep.M+2
+	caughtUp := p.queue.told >= lockstep.M && p.queue.told <= lockstep.M+2
+	can, sit := p.ready, !p.seated && !p.asked && p.cfg.Slot >= 0 && caughtUp
 	p.mu.Unlock()
 	now := time.Now()
 	if sit && !now.Before(p.retry) {

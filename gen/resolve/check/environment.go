@@ -15,7 +15,7 @@ import (
 )
 
 // environment resolves the rules. Each is for a command of one role, or of every role that has a
-// command of that name.
+// command of that name and no rule of its own for it.
 func (r *checker) environment(c *model.Check, n *ast.Node) {
 	if n == nil {
 		return
@@ -42,7 +42,13 @@ func (r *checker) environment(c *model.Check, n *ast.Node) {
 					if !takesPart(m) {
 						continue
 					}
-					c.Rules = append(c.Rules, r.rule(ev, ro, e))
+					of := slices.IndexFunc(c.Rules, func(r *model.EnvRule) bool { return r.Command == ev })
+					switch rule := r.rule(ev, ro, e); {
+					case of < 0:
+						c.Rules = append(c.Rules, rule)
+					case role != "":
+						c.Rules[of] = rule
+					}
 				}
 			}
 		}
