@@ -879,7 +879,13 @@ func (m *Server) linkLost(fx *ServerEffects) bool {
 		}
 	}
 	for _, s := range list.Items[:list.Len] {
-		reason := ReasonConnectionLost
+		var value Reason
+		if !m.Keys[s].Present {
+			value = ReasonNoCause
+		} else {
+			value = ReasonConnectionLost
+		}
+		reason := value
 		m.goneSender(fx, reason, s)
 	}
 	m.There = m.There &^ (1 << uint64(fx.from))

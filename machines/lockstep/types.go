@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "eafe4540e51d07c8732816978e6ccb03d65e6912286bb70ae9ce87317c355314"
+const hash = "bf985e45354683bbc59e4f1b6117003709e6ff8c89b11ebbd4381dc814d1c309"
 
 // The constants of the specification that its machines use.
 const (
