@@ -103,7 +103,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:249
+		// specs/lockstep/spec.yaml:250
 		if m.There&(1<<uint64(fx.from)) == 0 && (!ev.Message.Join.Slot.Present || !m.Seat[ev.Message.Join.Slot.Value].Present) {
 			m.There |= Links(1 << uint64(fx.from))
 			fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: ev.Message.Join.Slot, Name: ev.Message.Join.Name}
@@ -113,19 +113,19 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(0)
 		}
-		// specs/lockstep/spec.yaml:253 somebody else has the slot
+		// specs/lockstep/spec.yaml:254 somebody else has the slot
 		if m.There&(1<<uint64(fx.from)) == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
 			return took(1)
 		}
-		// specs/lockstep/spec.yaml:254
+		// specs/lockstep/spec.yaml:255
 		// refused: who has joined does not join again
 		return refused(2)
 	case ServerReceiveLeave:
-		// specs/lockstep/spec.yaml:255
+		// specs/lockstep/spec.yaml:256
 		return ignored(3)
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:257
+		// specs/lockstep/spec.yaml:258
 		var list SlotList
 		for s2 := range Slot(8) {
 			if m.Seat[s2].Present && m.Seat[s2].Value == fx.from {
@@ -140,7 +140,7 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.There = m.There &^ (1 << uint64(fx.from))
 		return took(4)
 	case ServerCommandBegin:
-		// specs/lockstep/spec.yaml:261
+		// specs/lockstep/spec.yaml:262
 		if m.countSlot() > 0 {
 			m.Seed = ev.Begin.Seed
 			m.Next = ev.Begin.Due
@@ -181,18 +181,18 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:271
+		// specs/lockstep/spec.yaml:272
 		if m.countSlot() == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoOver}
 			return took(6)
 		}
-		// specs/lockstep/spec.yaml:272 nobody can make a snapshot yet
+		// specs/lockstep/spec.yaml:273 nobody can make a snapshot yet
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
 		return took(7)
 	case ServerTimerLoadTime:
 		old := *m
 		m.LoadTime = false
-		// specs/lockstep/spec.yaml:274 who has not loaded by now is removed
+		// specs/lockstep/spec.yaml:275 who has not loaded by now is removed
 		var list SlotList
 		for s2 := range Slot(8) {
 			if m.Seat[s2].Present && m.Sums[s2].Len == 0 {
@@ -215,7 +215,7 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(8)
 	case ServerCommandFrame:
-		// specs/lockstep/spec.yaml:279 everybody has loaded; the frames before frame m get empty commands and lengths
+		// specs/lockstep/spec.yaml:280 everybody has loaded; the frames before frame m get empty commands and lengths
 		if m.countSlot() > 0 && m.allSlot() {
 			old := *m
 			for i2 := range 2 {
@@ -276,42 +276,42 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ServerReceivePause:
-		// specs/lockstep/spec.yaml:287 nothing moves yet
+		// specs/lockstep/spec.yaml:288 nothing moves yet
 		return took(10)
 	case ServerTimerAskTime:
 		m.AskTime = false
-		// specs/lockstep/spec.yaml:288
+		// specs/lockstep/spec.yaml:289
 		return ignored(11)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:344
+		// specs/lockstep/spec.yaml:345
 		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(12)
 			}
 			return took(12)
 		}
-		// specs/lockstep/spec.yaml:346
+		// specs/lockstep/spec.yaml:347
 		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
 		return refused(13)
 	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:348
+		// specs/lockstep/spec.yaml:349
 		if m.someSlotBySender(fx) {
 			m.Wanted = ev.Message.ServerSpeed.Want
 			return took(14)
 		}
-		// specs/lockstep/spec.yaml:349
+		// specs/lockstep/spec.yaml:350
 		// refused: only players have a say
 		return refused(15)
 	case ServerReceiveLeave:
-		// specs/lockstep/spec.yaml:350
+		// specs/lockstep/spec.yaml:351
 		m.receiveLeave(fx)
 		return took(16)
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:352 is removed
+		// specs/lockstep/spec.yaml:353 is removed
 		if m.There&(1<<uint64(fx.from)) == 0 {
 			return took(17)
 		}
-		// specs/lockstep/spec.yaml:353
+		// specs/lockstep/spec.yaml:354
 		old := *m
 		if !m.linkLost(fx) {
 			return m.undo(&old, fx, 18)
@@ -325,22 +325,22 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:292
+		// specs/lockstep/spec.yaml:293
 		if m.countSlot() == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoOver}
 			return took(19)
 		}
-		// specs/lockstep/spec.yaml:293
+		// specs/lockstep/spec.yaml:294
 		if m.There&(1<<uint64(fx.from)) != 0 {
 			// refused: who has joined does not join again
 			return refused(20)
 		}
-		// specs/lockstep/spec.yaml:294 one after another
+		// specs/lockstep/spec.yaml:295 one after another
 		if m.Asked.Present {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
 			return took(21)
 		}
-		// specs/lockstep/spec.yaml:295
+		// specs/lockstep/spec.yaml:296
 		old := *m
 		fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: Optional[Slot]{}, Name: ev.Message.Join.Name}
 		m.There |= Links(1 << uint64(fx.from))
@@ -350,7 +350,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(22)
 	case ServerReceiveSnapshot:
-		// specs/lockstep/spec.yaml:297
+		// specs/lockstep/spec.yaml:298
 		if m.Asked.Present && m.Asked.Value == fx.from && ev.Message.Snapshot.Frame == m.Since && m.Early == 0 {
 			if m.Asking.Present {
 				fx.sendTo(MessageSnapshot, m.Asking.Value).Snapshot = SnapshotMessage{Frame: ev.Message.Snapshot.Frame, Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
@@ -365,7 +365,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(23)
 		}
-		// specs/lockstep/spec.yaml:301
+		// specs/lockstep/spec.yaml:302
 		// refused: nobody has asked for it, or can have made it
 		return refused(24)
 	case ServerTimerAskTime:
@@ -375,7 +375,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerLagTime:
 		old := *m
 		m.LagTime = false
-		// specs/lockstep/spec.yaml:318 whose commands are missing for so long is removed
+		// specs/lockstep/spec.yaml:319 whose commands are missing for so long is removed
 		if !m.Paused.Present {
 			var list SlotList
 			for s2 := range Slot(8) {
@@ -406,35 +406,35 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerReceivePause:
 		return m.stepGamePause(ev, fx)
 	case ServerReceiveGamecommands:
-		// specs/lockstep/spec.yaml:344
+		// specs/lockstep/spec.yaml:345
 		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(35)
 			}
 			return took(35)
 		}
-		// specs/lockstep/spec.yaml:346
+		// specs/lockstep/spec.yaml:347
 		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
 		return refused(36)
 	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:348
+		// specs/lockstep/spec.yaml:349
 		if m.someSlotBySender(fx) {
 			m.Wanted = ev.Message.ServerSpeed.Want
 			return took(37)
 		}
-		// specs/lockstep/spec.yaml:349
+		// specs/lockstep/spec.yaml:350
 		// refused: only players have a say
 		return refused(38)
 	case ServerReceiveLeave:
-		// specs/lockstep/spec.yaml:350
+		// specs/lockstep/spec.yaml:351
 		m.receiveLeave(fx)
 		return took(39)
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:352 is removed
+		// specs/lockstep/spec.yaml:353 is removed
 		if m.There&(1<<uint64(fx.from)) == 0 {
 			return took(40)
 		}
-		// specs/lockstep/spec.yaml:353
+		// specs/lockstep/spec.yaml:354
 		old := *m
 		if !m.linkLost(fx) {
 			return m.undo(&old, fx, 41)
@@ -446,7 +446,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepGameFrame handles frame in the state game.
 func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:325
+	// specs/lockstep/spec.yaml:326
 	if !m.Paused.Present && m.countSlot() > 0 && m.allSlot() {
 		old := *m
 		var set Slots
@@ -562,7 +562,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepGamePause handles PAUSE in the state game.
 func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:337
+	// specs/lockstep/spec.yaml:338
 	holds := ev.Message.Pause.On && !m.Paused.Present && m.countSlot() > 0
 	if holds {
 		value := m.firstSlot()
@@ -581,9 +581,10 @@ func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			peer := fsm.Peer(i)
 			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
 		}
+		fx.report(ServerReportPaused).Paused = ServerPausedReport{On: ev.Message.Pause.On}
 		return took(32)
 	}
-	// specs/lockstep/spec.yaml:338
+	// specs/lockstep/spec.yaml:339
 	if !ev.Message.Pause.On && m.Paused.Present && m.Paused.Value == fx.from {
 		m.Paused = Optional[fsm.Peer]{}
 		list := m.There &^ (1 << uint64(m.Self))
@@ -594,30 +595,31 @@ func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			peer := fsm.Peer(i)
 			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
 		}
+		fx.report(ServerReportPaused).Paused = ServerPausedReport{On: ev.Message.Pause.On}
 		return took(33)
 	}
-	// specs/lockstep/spec.yaml:339 not the host's, or it is so already
+	// specs/lockstep/spec.yaml:340 not the host's, or it is so already
 	return took(34)
 }
 
 // stepGameSit handles SIT in the state game.
 func (m *Server) stepGameSit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:309
+	// specs/lockstep/spec.yaml:310
 	if m.There&(1<<uint64(fx.from)) == 0 || m.Asking.Present && m.Asking.Value == fx.from || m.someSlotBySender(fx) {
 		// refused: only a watcher sits down
 		return refused(26)
 	}
-	// specs/lockstep/spec.yaml:310
+	// specs/lockstep/spec.yaml:311
 	if m.Seat[ev.Message.Sit.Slot].Present || m.Keys[ev.Message.Sit.Slot].Present && m.Keys[ev.Message.Sit.Slot].Value != ev.Message.Sit.Key {
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
 		return took(27)
 	}
-	// specs/lockstep/spec.yaml:311 some still have commands of who sat there
+	// specs/lockstep/spec.yaml:312 some still have commands of who sat there
 	if m.Resting[ev.Message.Sit.Slot] > 0 {
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
 		return took(28)
 	}
-	// specs/lockstep/spec.yaml:312
+	// specs/lockstep/spec.yaml:313
 	m.Seat[ev.Message.Sit.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 	m.Keys[ev.Message.Sit.Slot] = Optional[Key]{Present: true, Value: ev.Message.Sit.Key}
 	var list Sums
@@ -643,7 +645,7 @@ func (m *Server) stepGameSit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepGameAskTime(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	old := *m
 	m.AskTime = false
-	// specs/lockstep/spec.yaml:303 who owes a snapshot for so long is removed; while the game is paused nobody can make one
+	// specs/lockstep/spec.yaml:304 who owes a snapshot for so long is removed; while the game is paused nobody can make one
 	if m.Paused.Present {
 		m.AskTime = true
 		fx.startFor(serverAlarmAskTime, 0, uint32(m.Grace))
@@ -813,6 +815,7 @@ func (m *Server) settle2(fx *ServerEffects) bool {
 			peer := fsm.Peer(i)
 			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: false}
 		}
+		fx.report(ServerReportPaused).Paused = ServerPausedReport{On: false}
 	}
 	return true
 }

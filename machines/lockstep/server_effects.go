@@ -161,10 +161,11 @@ const (
 	ServerReportAnnounced                         // as all are told
 	ServerReportOutOfStep                         // the simulations of these clients differ from the first one
 	ServerReportSilent                            // this client has sent no commands for too long
+	ServerReportPaused                            // the game stands still, or goes on
 	ServerReportOver                              // nobody plays any more
 )
 
-var serverReportKindNames = [...]string{"came", "began", "sat", "went", "commands", "announced", "outOfStep", "silent", "over"}
+var serverReportKindNames = [...]string{"came", "began", "sat", "went", "commands", "announced", "outOfStep", "silent", "paused", "over"}
 
 // String returns the name as the specification has it.
 func (v ServerReportKind) String() string { return fsm.Name(serverReportKindNames[:], int(v)) }
@@ -180,6 +181,7 @@ type ServerReport struct {
 	Announced ServerAnnouncedReport // for ServerReportAnnounced
 	OutOfStep ServerOutOfStepReport // for ServerReportOutOfStep
 	Silent    ServerSilentReport    // for ServerReportSilent
+	Paused    ServerPausedReport    // for ServerReportPaused
 }
 
 // ServerCameReport are the fields of report came: somebody wants to play, or watches.
@@ -235,6 +237,11 @@ type ServerOutOfStepReport struct {
 // ServerSilentReport are the fields of report silent: this client has sent no commands for too long.
 type ServerSilentReport struct {
 	Slot Slot
+}
+
+// ServerPausedReport are the fields of report paused: the game stands still, or goes on.
+type ServerPausedReport struct {
+	On bool
 }
 
 // ServerEffect is one thing that a Server asks for.

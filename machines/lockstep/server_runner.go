@@ -234,6 +234,9 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 		case ServerReportSilent:
 			b = wire.AppendInt(b, " silent{slot: ", int64(e.Report.Silent.Slot))
 			return append(b, '}')
+		case ServerReportPaused:
+			b = wire.AppendBool(b, " paused{on: ", e.Report.Paused.On)
+			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
 	case fsm.StartTimer, fsm.StopTimer:
@@ -273,6 +276,7 @@ type ServerHandlers struct {
 	Announced func(ServerAnnouncedReport) // as all are told.
 	OutOfStep func(ServerOutOfStepReport) // the simulations of these clients differ from the first one.
 	Silent    func(ServerSilentReport)    // this client has sent no commands for too long.
+	Paused    func(ServerPausedReport)    // the game stands still, or goes on.
 	Over      func()                      // nobody plays any more.
 }
 
@@ -312,6 +316,10 @@ func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
 		if h.Silent != nil {
 			h.Silent(r.Report(i).Silent)
 		}
+	case ServerReportPaused:
+		if h.Paused != nil {
+			h.Paused(r.Report(i).Paused)
+		}
 	case ServerReportOver:
 		if h.Over != nil {
 			h.Over()
@@ -330,51 +338,51 @@ var serverInfo = fsm.Info{
 	Final:    []bool{false, false, false},
 	Messages: []string{"JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED"},
 	Commands: []string{"begin", "frame"},
-	Reports:  []string{"came", "began", "sat", "went", "commands", "announced", "outOfStep", "silent", "over"},
+	Reports:  []string{"came", "began", "sat", "went", "commands", "announced", "outOfStep", "silent", "paused", "over"},
 	Timers:   []string{"loadTime", "lagTime", "askTime"},
 	Transitions: []fsm.Transition{
-		{Name: "config JOIN/1", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 249, Col: 13},
-		{Name: "config JOIN/2", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 253, Col: 13},
-		{Name: "config JOIN/3", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 254, Col: 13},
-		{Name: "config LEAVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 255, Col: 9},
-		{Name: "config lost", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 257, Col: 11},
-		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 261, Col: 11},
-		{Name: "loading JOIN/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 271, Col: 13},
-		{Name: "loading JOIN/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 272, Col: 13},
-		{Name: "loading loadTime", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 274, Col: 11},
-		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 279, Col: 11},
-		{Name: "loading PAUSE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 287, Col: 16},
-		{Name: "loading askTime", From: 1, To: 1, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 288, Col: 9},
-		{Name: "loading GAMECOMMANDS/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 344, Col: 15},
-		{Name: "loading GAMECOMMANDS/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 346, Col: 15},
-		{Name: "loading SERVER_SPEED/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 348, Col: 15},
-		{Name: "loading SERVER_SPEED/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
-		{Name: "loading LEAVE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 350, Col: 18},
-		{Name: "loading lost/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 352, Col: 15},
-		{Name: "loading lost/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
-		{Name: "game JOIN/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 292, Col: 13},
-		{Name: "game JOIN/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 293, Col: 13},
-		{Name: "game JOIN/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 294, Col: 13},
-		{Name: "game JOIN/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 295, Col: 13},
-		{Name: "game SNAPSHOT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 297, Col: 13},
-		{Name: "game SNAPSHOT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 301, Col: 13},
-		{Name: "game askTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 303, Col: 11},
-		{Name: "game SIT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 309, Col: 13},
-		{Name: "game SIT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 310, Col: 13},
-		{Name: "game SIT/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 311, Col: 13},
-		{Name: "game SIT/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 312, Col: 13},
-		{Name: "game lagTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 318, Col: 11},
-		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 325, Col: 11},
-		{Name: "game PAUSE/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 337, Col: 13},
-		{Name: "game PAUSE/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 338, Col: 13},
-		{Name: "game PAUSE/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 339, Col: 13},
-		{Name: "game GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 344, Col: 15},
-		{Name: "game GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 346, Col: 15},
-		{Name: "game SERVER_SPEED/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 348, Col: 15},
-		{Name: "game SERVER_SPEED/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
-		{Name: "game LEAVE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 350, Col: 18},
-		{Name: "game lost/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 352, Col: 15},
-		{Name: "game lost/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
+		{Name: "config JOIN/1", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 250, Col: 13},
+		{Name: "config JOIN/2", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 254, Col: 13},
+		{Name: "config JOIN/3", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 255, Col: 13},
+		{Name: "config LEAVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 256, Col: 9},
+		{Name: "config lost", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 258, Col: 11},
+		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 262, Col: 11},
+		{Name: "loading JOIN/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 272, Col: 13},
+		{Name: "loading JOIN/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 273, Col: 13},
+		{Name: "loading loadTime", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 275, Col: 11},
+		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 280, Col: 11},
+		{Name: "loading PAUSE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 288, Col: 16},
+		{Name: "loading askTime", From: 1, To: 1, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 289, Col: 9},
+		{Name: "loading GAMECOMMANDS/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 345, Col: 15},
+		{Name: "loading GAMECOMMANDS/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 347, Col: 15},
+		{Name: "loading SERVER_SPEED/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
+		{Name: "loading SERVER_SPEED/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 350, Col: 15},
+		{Name: "loading LEAVE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 351, Col: 18},
+		{Name: "loading lost/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
+		{Name: "loading lost/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 354, Col: 15},
+		{Name: "game JOIN/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 293, Col: 13},
+		{Name: "game JOIN/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 294, Col: 13},
+		{Name: "game JOIN/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 295, Col: 13},
+		{Name: "game JOIN/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 296, Col: 13},
+		{Name: "game SNAPSHOT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 298, Col: 13},
+		{Name: "game SNAPSHOT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 302, Col: 13},
+		{Name: "game askTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 304, Col: 11},
+		{Name: "game SIT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 310, Col: 13},
+		{Name: "game SIT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 311, Col: 13},
+		{Name: "game SIT/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 312, Col: 13},
+		{Name: "game SIT/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 313, Col: 13},
+		{Name: "game lagTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 319, Col: 11},
+		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 326, Col: 11},
+		{Name: "game PAUSE/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 338, Col: 13},
+		{Name: "game PAUSE/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 339, Col: 13},
+		{Name: "game PAUSE/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 340, Col: 13},
+		{Name: "game GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 345, Col: 15},
+		{Name: "game GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 347, Col: 15},
+		{Name: "game SERVER_SPEED/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
+		{Name: "game SERVER_SPEED/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 350, Col: 15},
+		{Name: "game LEAVE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 351, Col: 18},
+		{Name: "game lost/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
+		{Name: "game lost/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 354, Col: 15},
 	},
 	TickNanos:  1000000000,
 	Parties:    33,

@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "bf985e45354683bbc59e4f1b6117003709e6ff8c89b11ebbd4381dc814d1c309"
+const hash = "1f7fa6f728670e495f3017797a25e2272effdfa42e4772d785a04adbe6fb7dad"
 
 // The constants of the specification that its machines use.
 const (

@@ -6,11 +6,16 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
+	"io"
+	"os"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/machines/lockstep"
+	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/impair"
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
 
@@ -112,6 +117,8 @@ type table struct {
 	t      *testing.T
 	ctx    context.Context
 	server *frames.Server
+	faults *impair.Faults
+	links  []transport.Link // of those who have come, in their order
 }
 
 func newTable(t *testing.T, cfg frames.ServerConfig) *table {
@@ -128,12 +135,32 @@ func newTable(t *testing.T, cfg frames.ServerConfig) *table {
 			t.Error(err)
 		}
 	})
-	return &table{t, ctx, s}
+	return &table{t: t, ctx: ctx, server: s}
+}
+
+// link returns the ends of a link, which may be bad.
+func (tb *table) link() (here, there transport.Link) {
+	here, there = mem.Pair(mem.Config{Stream: true})
+	if tb.faults != nil {
+		seed := uint64(len(tb.links))
+		here = tb.bad(here, seed)
+		there = tb.bad(there, seed+100)
+	}
+	tb.links = append(tb.links, here)
+	return here, there
+}
+
+func (tb *table) bad(l transport.Link, seed uint64) transport.Link {
+	bad, err := impair.New(l, impair.Config{Seed: seed, Faults: *tb.faults})
+	if err != nil {
+		tb.t.Fatal(err)
+	}
+	return bad
 }
 
 // sit has somebody take part; the channel gets what Run returns.
 func (tb *table) sit(cfg frames.ClientConfig) (*frames.Client, chan error) {
-	here, there := mem.Pair(mem.Config{Stream: true})
+	here, there := tb.link()
 	if err := tb.server.Attach(tb.ctx, there); err != nil {
 		tb.t.Fatal(err)
 	}
@@ -143,55 +170,130 @@ func (tb *table) sit(cfg frames.ClientConfig) (*frames.Client, chan error) {
 	return c, done
 }
 
+// meet begins a game with players of these slots, each of whom gives an order in every turn.
+func (tb *table) meet(came chan int, slots ...int) (list []*guest) {
+	for _, slot := range slots {
+		list = append(list, tb.invite(frames.ClientConfig{Slot: slot, Key: uint64(slot)}))
+		<-came
+	}
+	if err := tb.server.Begin(tb.ctx); err != nil {
+		tb.t.Fatal(err)
+	}
+	return list
+}
+
+// guest is somebody who plays or watches with a world.
+type guest struct {
+	*world
+	*frames.Client
+	done chan error
+}
+
+func (tb *table) invite(cfg frames.ClientConfig) *guest {
+	g := &guest{world: &world{}}
+	g.each = func(w *world) { g.Submit(frames.Keys(uint16(w.turn*7) ^ uint16(cfg.Slot+1)<<8)) }
+	cfg.Game = g.world
+	g.Client, g.done = tb.sit(cfg)
+	return g
+}
+
+// same reports where any two of the worlds differ, and fails if they have too few turns in common.
+func same(t *testing.T, least int, worlds ...*world) {
+	t.Helper()
+	for i, w := range worlds {
+		if len(w.sums) < least {
+			t.Errorf("world %d has had %d turns, not %d", i, len(w.sums), least)
+		}
+		if turn, ok := agree(worlds[0], w); !ok {
+			t.Errorf("worlds 0 and %d differ before turn %d", i, turn)
+		}
+	}
+}
+
+// TestMatch plays 100,000 game frames over links with jitter, while one player leaves, somebody else takes the slot, one
+// loses the link and comes again, one watches, and the game is stopped and becomes faster. Everybody sees the same, and
+// so does who plays the replays.
 func TestMatch(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var file bytes.Buffer
-		w, err := frames.NewRecorder(&file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		came := make(chan int, 8)
-		tb := newTable(t, frames.ServerConfig{Seed: 7, Record: w, OnCame: func(_ string, slot int) { came <- slot }})
-		worlds := make([]*world, 4)
-		clients := make([]*frames.Client, 4)
-		done := make([]chan error, 4)
-		add := func(i int) {
-			worlds[i] = &world{each: func(w *world) { clients[i].Submit(frames.Keys(uint16(w.turn) ^ uint16(i)<<8)) }}
-			clients[i], done[i] = tb.sit(frames.ClientConfig{Slot: i, Key: uint64(i), Name: "x", Game: worlds[i]})
-			<-came
-		}
-		for i := range 3 {
-			add(i)
-		}
-		if err := tb.server.Begin(tb.ctx); err != nil {
-			t.Fatal(err)
-		}
-		time.Sleep(20 * time.Second)
-		if err := clients[2].Leave(tb.ctx); err != nil {
-			t.Fatal(err)
-		}
-		if err := <-done[2]; err != nil {
-			t.Fatal(err)
-		}
-		add(3)
-		time.Sleep(20 * time.Second)
-		for i, w := range worlds {
-			if len(w.sums) < 90 {
-				t.Errorf("%d had %d turns", i, len(w.sums))
-			}
-			if turn, ok := agree(worlds[0], w); !ok {
-				t.Errorf("0 and %d differ before turn %d", i, turn)
-			}
-		}
-		if !worlds[0].playing[3] || worlds[0].playing[2] {
-			t.Errorf("%v play", worlds[0].playing)
-		}
-		again := &world{}
-		if _, err := frames.Play(bytes.NewReader(file.Bytes()), again, nil); err != nil {
-			t.Fatal(err)
-		}
-		if turn, ok := agree(worlds[0], again); !ok || len(again.sums) < 190 {
-			t.Errorf("the replay has %d turns and differs before turn %d", len(again.sums), turn)
-		}
+	spacing := 20
+	if os.Getenv("PARLEY_LONG") != "" {
+		spacing = 4 // 25,000 command frames
+	}
+	synctest.Test(t, func(t *testing.T) { match(t, 100_000, spacing) })
+}
+
+func match(t *testing.T, steps, spacing int) {
+	var byServer, byPlayer bytes.Buffer
+	came, left := make(chan int, 8), make(chan int, 8)
+	tb := newTable(t, frames.ServerConfig{
+		Seed: 7, Spacing: spacing, Length: 40 * time.Millisecond, Record: recorder(t, &byServer),
+		OnCame: func(_ string, slot int) { came <- slot },
+		OnWent: func(slot int, _ lockstep.Reason) { left <- slot },
 	})
+	tb.faults = &impair.Faults{Delay: 20 * time.Millisecond, Jitter: 60 * time.Millisecond}
+	first := tb.invite(frames.ClientConfig{Slot: 0, Record: recorder(t, &byPlayer)})
+	<-came
+	others := tb.meet(came, 1, 2, 5)
+	tenth := time.Duration(steps/10) * 40 * time.Millisecond
+	time.Sleep(tenth)
+	watcher := tb.invite(frames.ClientConfig{Slot: frames.Watch})
+	<-came
+	time.Sleep(tenth)
+	if err := others[1].Leave(tb.ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-others[1].done; err != nil {
+		t.Fatal(err)
+	}
+	<-left
+	time.Sleep(tenth)
+	late := tb.invite(frames.ClientConfig{Slot: 2, Key: 99})
+	<-came
+	time.Sleep(tenth)
+	tb.links[1].Abort() // of slot 1
+	if err := <-others[0].done; !errors.Is(err, frames.ErrLost) {
+		t.Fatal(err)
+	}
+	<-left
+	again := tb.invite(frames.ClientConfig{Slot: 1, Key: 1})
+	<-came
+	time.Sleep(tenth)
+	for _, on := range []bool{true, false} {
+		if err := first.Pause(tb.ctx, on); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Minute)
+	}
+	if err := first.Speed(tb.ctx, 20*time.Millisecond); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(tenth * 3)
+	synctest.Wait()
+	if first.steps < uint32(steps) {
+		t.Errorf("%d game frames", first.steps)
+	}
+	least := steps / spacing / 10
+	same(t, least, first.world, others[0].world, others[1].world, others[2].world, watcher.world, late.world, again.world)
+	for i, w := range []*world{first.world, watcher.world, late.world, again.world} {
+		if want := [frames.Slots]bool{0: true, 1: true, 2: true, 5: true}; w.playing != want {
+			t.Errorf("in world %d these play: %v", i, w.playing)
+		}
+		if d := int32(first.turn - w.turn); d < -lockstep.M || d > 2*lockstep.M {
+			t.Errorf("world %d is %d turns behind", i, d)
+		}
+	}
+	for _, file := range []*bytes.Buffer{&byServer, &byPlayer} {
+		w := &world{}
+		if _, err := frames.Play(file, w, nil); err != nil {
+			t.Error(err)
+		}
+		same(t, len(first.sums)-2*lockstep.M, first.world, w)
+	}
+}
+
+func recorder(t *testing.T, w io.Writer) *frames.Recorder {
+	r, err := frames.NewRecorder(w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
