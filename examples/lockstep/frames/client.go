@@ -250,3 +250,27 @@ func (c *Client) notify() {
 	default:
 	}
 }
+
+// String says what has happened.
+func (e Event) String() string {
+	switch e.Kind {
+	case Began:
+		return "the game begins"
+	case Joining:
+		return "the game runs already: waiting for a snapshot"
+	case Joined:
+		return "watching"
+	case Seated:
+		return fmt.Sprintf("playing in slot %d", e.Slot)
+	case Refused:
+		return fmt.Sprintf("slot %d is somebody else's", e.Slot)
+	case Paused:
+		if e.On {
+			return "the game stands still"
+		}
+		return "the game goes on"
+	case OutOfStep:
+		return fmt.Sprintf("slot %d is out of step and has been removed", e.Slot)
+	}
+	return "nothing"
+}

@@ -1,0 +1,243 @@
+// Command lockstep lets settlers walk over an island that every program simulates for itself: a server relays what the
+// players want and paces them, over TCP, and everybody sees the same. Players may come late and watch; a game is
+// recorded in a file, and played again from it.
+//
+// It parses flags and prints. The game is in island.go, all that has to do with lockstep in package frames, and the
+// protocol in the generated machines. Start from [run]. Try it:
+//
+//	go run ./examples/lockstep -listen 127.0.0.1:3665 -players 2 -record game.replay
+//	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot 0
+//	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot 1
+//	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1
+//	go run ./examples/lockstep -replay game.replay
+//
+// Exit codes: 0 done or interrupted; 1 it could not go on; 2 wrong usage, or an address cannot be listened on.
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/machines/lockstep"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// options are the flags.
+type options struct {
+	listen, connect, replay, record string
+	players, slot, spacing          int
+	length                          time.Duration
+	seed, key, steps                uint64
+	paced                           bool
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	flags := flag.NewFlagSet("lockstep", flag.ContinueOnError)
+	var o options
+	flags.StringVar(&o.listen, "listen", "", "be the server at this `address`")
+	flags.IntVar(&o.players, "players", 2, "`number` of players with whom the server begins")
+	flags.IntVar(&o.spacing, "spacing", 4, "`number` of game frames between command frames, 1 to 20")
+	flags.DurationVar(&o.length, "length", 50*time.Millisecond, "`time` of a game frame, 10 ms to 80 ms")
+	flags.Uint64Var(&o.seed, "seed", 1, "`number` that decides the island's chance")
+	flags.StringVar(&o.connect, "connect", "", "play at the server with this `address`")
+	flags.IntVar(&o.slot, "slot", 0, "the `slot` to play in, 0 to 7, or -1 to watch")
+	flags.Uint64Var(&o.key, "key", 0, "`secret` for the slot after a lost link; 0 takes one by chance")
+	flags.Uint64Var(&o.steps, "steps", 0, "`number` of game frames after which the player leaves, 0 for never")
+	flags.StringVar(&o.record, "record", "", "`file` that the game is recorded in")
+	flags.StringVar(&o.replay, "replay", "", "play this `file` again")
+	flags.BoolVar(&o.paced, "paced", false, "play the file as slowly as it was recorded")
+	if code, done := usage.Parse(flags, args, stdout, stderr); done {
+		return code
+	}
+	modes := 0
+	for _, s := range []string{o.listen, o.connect, o.replay} {
+		if s != "" {
+			modes++
+		}
+	}
+	switch {
+	case modes != 1:
+		return usage.Wrong(flags, stderr, errors.New("give one of -listen, -connect and -replay"))
+	case o.slot < -1 || o.slot >= frames.Slots:
+		return usage.Wrong(flags, stderr, fmt.Errorf("-slot %d: there are 0 to %d, and -1 watches", o.slot, frames.Slots-1))
+	case o.players < 1 || o.players > frames.Slots:
+		return usage.Wrong(flags, stderr, fmt.Errorf("-players %d: 1 to %d can play", o.players, frames.Slots))
+	}
+	var err error
+	switch log := slog.New(slog.NewTextHandler(stderr, nil)); {
+	case o.replay != "":
+		err = o.again(ctx, stdout)
+	case o.connect != "":
+		err = o.join(ctx, stdout, log)
+	default:
+		var listener *tcp.Listener
+		if listener, err = tcp.Listen("tcp", o.listen, tcp.Config{MaxLinks: 32, Logger: log}); err != nil {
+			return usage.Wrong(flags, stderr, err)
+		}
+		fmt.Fprintln(stdout, "listening on", listener.Addr())
+		err = o.serve(ctx, listener, stdout, log)
+	}
+	if err != nil && ctx.Err() == nil {
+		fmt.Fprintf(stderr, "lockstep: %v\n", err)
+		return 1
+	}
+	return 0
+}
+
+// recorder opens the file that the game is recorded in, if there is to be one.
+func (o *options) recorder() (*frames.Recorder, func() error, error) {
+	if o.record == "" {
+		return nil, func() error { return nil }, nil
+	}
+	f, err := os.Create(o.record)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := frames.NewRecorder(f)
+	return r, f.Close, err
+}
+
+// serve lets players in until there are enough, and then runs the game until nobody plays any more.
+func (o *options) serve(ctx context.Context, listener *tcp.Listener, stdout io.Writer, log *slog.Logger) error {
+	record, done, err := o.recorder()
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	enough := make(chan struct{}, 1)
+	players := 0
+	s, err := frames.NewServer(frames.ServerConfig{
+		Length: o.length, Spacing: o.spacing, Seed: uint32(o.seed), Record: record, Logger: log,
+		OnCame: func(name string, slot int) {
+			fmt.Fprintf(stdout, "%s comes, slot %d\n", name, slot)
+			if slot >= 0 {
+				if players++; players == o.players {
+					enough <- struct{}{}
+				}
+			}
+		},
+		OnSat: func(name string, slot int) { fmt.Fprintf(stdout, "%s plays in slot %d from now on\n", name, slot) },
+		OnWent: func(slot int, why lockstep.Reason) {
+			fmt.Fprintf(stdout, "slot %d has left: %v\n", slot, why)
+		},
+		OnOver: cancel,
+	})
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	var all sync.WaitGroup
+	var accepting error
+	all.Go(func() {
+		accepting = s.Serve(ctx, listener)
+		cancel()
+	})
+	all.Go(func() {
+		select {
+		case <-enough:
+			if err := s.Begin(ctx); err != nil && ctx.Err() == nil {
+				log.Error("the game does not begin", "error", err)
+			}
+		case <-ctx.Done():
+		}
+	})
+	err = s.Run(ctx)
+	cancel()
+	all.Wait()
+	return errors.Join(err, accepting, done())
+}
+
+// visitor is an island whose player leaves after some game frames.
+type visitor struct {
+	island
+	frames uint64
+	leave  func()
+}
+
+// Step implements frames.Game.
+func (v *visitor) Step() {
+	v.island.Step()
+	if v.frames > 0 {
+		if v.frames--; v.frames == 0 {
+			v.leave()
+		}
+	}
+}
+
+// join plays, or watches, until the game is over or the player has had enough. Who has lost the link comes again.
+func (o *options) join(ctx context.Context, stdout io.Writer, log *slog.Logger) error {
+	if o.key == 0 {
+		o.key = rand.Uint64()
+	}
+	v := &visitor{frames: o.steps}
+	for {
+		record, done, err := o.recorder()
+		if err != nil {
+			return err
+		}
+		link, err := tcp.Dial(ctx, "tcp", o.connect, tcp.Config{Attempts: 5})
+		if err != nil {
+			return errors.Join(err, done())
+		}
+		c := frames.NewClient(frames.ClientConfig{
+			Slot: o.slot, Key: o.key, Name: fmt.Sprintf("player %d", o.slot), Game: v, Record: record, Logger: log,
+			OnEvent: func(e frames.Event) { fmt.Fprintln(stdout, e) },
+		})
+		if o.slot >= 0 {
+			at := lockstep.Point{X: side / 2, Y: side / 2}
+			c.Submit(lockstep.Command{Kind: lockstep.KindOrder, Order: lockstep.Optional[lockstep.Order]{
+				Present: true, Value: lockstep.Order{At: at}}}) // all meet in the middle first
+		}
+		playing := context.WithoutCancel(ctx) // who is interrupted leaves, and does not just vanish
+		v.leave = sync.OnceFunc(func() { c.Leave(playing) })
+		interrupted := context.AfterFunc(ctx, v.leave)
+		err = errors.Join(c.Run(playing, link), done())
+		interrupted()
+		fmt.Fprintf(stdout, "game frame %d, checksum %08x\n", v.step, v.Sum())
+		if !errors.Is(err, frames.ErrLost) || ctx.Err() != nil {
+			return err
+		}
+		log.Warn("the link is lost; coming again")
+	}
+}
+
+// again plays a file.
+func (o *options) again(ctx context.Context, stdout io.Writer) error {
+	f, err := os.Open(o.replay)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	w := &island{}
+	wait := func(length time.Duration) {
+		if o.paced {
+			select {
+			case <-time.After(length):
+			case <-ctx.Done():
+			}
+		}
+	}
+	p, err := frames.Play(bufio.NewReader(f), w, wait)
+	fmt.Fprintf(stdout, "%d command frames; game frame %d, checksum %08x\n", p.Turns, w.step, w.Sum())
+	return err
+}

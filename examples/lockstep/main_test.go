@@ -1,0 +1,134 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// start runs the program, and returns its output as lines.
+func start(t *testing.T, ctx context.Context, all *sync.WaitGroup, args ...string) *output {
+	o := &output{said: make(chan struct{}, 1)}
+	all.Go(func() {
+		var errs bytes.Buffer
+		if code := run(ctx, args, o, &errs); code != 0 {
+			t.Errorf("%v: exit code %d\n%s", args, code, errs.String())
+		}
+	})
+	return o
+}
+
+// output is what a program has printed so far.
+type output struct {
+	mu   sync.Mutex
+	text strings.Builder
+	said chan struct{}
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	select {
+	case o.said <- struct{}{}:
+	default:
+	}
+	return o.text.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.text.String()
+}
+
+// await waits for a text, and returns what the expression's group matches.
+func (o *output) await(t *testing.T, ctx context.Context, expression string) string {
+	t.Helper()
+	re := regexp.MustCompile(expression)
+	for {
+		if m := re.FindStringSubmatch(o.String()); m != nil {
+			return m[len(m)-1]
+		}
+		select {
+		case <-o.said:
+		case <-ctx.Done():
+			t.Fatalf("%q does not come; there is:\n%s", expression, o)
+		}
+	}
+}
+
+// TestPrograms plays a game of two over TCP, to whom a third one comes, and plays the recording again.
+func TestPrograms(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	file, own := filepath.Join(t.TempDir(), "game.replay"), filepath.Join(t.TempDir(), "own.replay")
+	server := start(t, ctx, &all, "-listen", "127.0.0.1:0", "-length", "10ms", "-spacing", "3", "-record", file)
+	address := server.await(t, ctx, `listening on (\S+)`)
+	join := func(slot int, more ...string) (*output, context.CancelFunc) {
+		ctx, leave := context.WithCancel(ctx)
+		t.Cleanup(leave)
+		return start(t, ctx, &all, append([]string{"-connect", address, "-slot", fmt.Sprint(slot)}, more...)...), leave
+	}
+	first, leave := join(0)
+	second, leaveToo := join(1, "-record", own)
+	second.await(t, ctx, "begins")
+	third, _ := join(2, "-steps", "20")
+	server.await(t, ctx, "slot 2 has left")
+	leave()
+	server.await(t, ctx, "slot 0 has left")
+	leaveToo()
+	all.Wait()
+	for _, o := range []*output{first, second, third} {
+		o.await(t, ctx, `(game frame \d+, checksum [0-9a-f]+)\n$`)
+	}
+	for _, s := range []string{"slot 0 has left: noCause", "slot 1 has left: noCause", "slot 2 has left: noCause",
+		"player 2 plays in slot 2"} {
+		if !strings.Contains(server.String(), s) {
+			t.Errorf("%q is missing in:\n%s", s, server)
+		}
+	}
+	// A player's file has the checksums that the game had, and the server's has the same turns.
+	var errs bytes.Buffer
+	for _, file := range []string{file, own} {
+		var out bytes.Buffer
+		if code := run(ctx, []string{"-replay", file}, &out, &errs); code != 0 || !strings.Contains(out.String(), "checksum") {
+			t.Errorf("%s: %s; exit code %d, %s", file, &out, code, &errs)
+		}
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, whole[:len(whole)-3], 0o600); err != nil {
+		t.Fatal(err)
+	}
+	errs.Reset()
+	if code := run(ctx, []string{"-replay", file}, io.Discard, &errs); code != 1 || !strings.Contains(errs.String(), "cut short") {
+		t.Errorf("a file that was cut: exit code %d, %s", code, &errs)
+	}
+}
+
+func TestUsage(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"-listen", ":0", "-connect", ":1"}, {"-connect", ":1", "-slot", "8"}, {"-listen", ":0", "-players", "9"},
+		{"-listen", "nowhere:0"}, {"-connect", ":1", "more"},
+	} {
+		var errs bytes.Buffer
+		if code := run(t.Context(), args, io.Discard, &errs); code != 2 || errs.Len() == 0 {
+			t.Errorf("%v: exit code %d, %s", args, code, &errs)
+		}
+	}
+	var errs bytes.Buffer
+	if code := run(t.Context(), []string{"-listen", "127.0.0.1:0", "-length", "1s"}, io.Discard, &errs); code != 1 {
+		t.Errorf("a game frame of a second: exit code %d, %s", code, &errs)
+	}
+}
