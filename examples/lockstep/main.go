@@ -77,7 +77,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case modes != 1:
 		return usage.Wrong(flags, stderr, errors.New("give one of -listen, -connect and -replay"))
 	case o.slot < -1 || o.slot >= frames.Slots:
-		return usage.Wrong(flags, stderr, fmt.Errorf("-slot %d: there are 0 to %d, and -1 watches", o.slot, frames.Slots-1))
+		return usage.Wrong(flags, stderr,
+			fmt.Errorf("-slot %d: there are 0 to %d, and -1 watches", o.slot, frames.Slots-1))
 	case o.players < 1 || o.players > frames.Slots:
 		return usage.Wrong(flags, stderr, fmt.Errorf("-players %d: 1 to %d can play", o.players, frames.Slots))
 	}

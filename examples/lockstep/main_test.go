@@ -100,7 +100,8 @@ func TestPrograms(t *testing.T) {
 	var errs bytes.Buffer
 	for _, file := range []string{file, own} {
 		var out bytes.Buffer
-		if code := run(ctx, []string{"-replay", file}, &out, &errs); code != 0 || !strings.Contains(out.String(), "checksum") {
+		code := run(ctx, []string{"-replay", file}, &out, &errs)
+		if code != 0 || !strings.Contains(out.String(), "checksum") {
 			t.Errorf("%s: %s; exit code %d, %s", file, &out, code, &errs)
 		}
 	}
@@ -112,7 +113,8 @@ func TestPrograms(t *testing.T) {
 		t.Fatal(err)
 	}
 	errs.Reset()
-	if code := run(ctx, []string{"-replay", file}, io.Discard, &errs); code != 1 || !strings.Contains(errs.String(), "cut short") {
+	code := run(ctx, []string{"-replay", file}, io.Discard, &errs)
+	if code != 1 || !strings.Contains(errs.String(), "cut short") {
 		t.Errorf("a file that was cut: exit code %d, %s", code, &errs)
 	}
 }

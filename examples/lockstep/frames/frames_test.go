@@ -210,8 +210,8 @@ func same(t *testing.T, least int, worlds ...*world) {
 	}
 }
 
-// TestMatch plays 100,000 game frames over links with jitter, while one player leaves, somebody else takes the slot, one
-// loses the link and comes again, one watches, and the game is stopped and becomes faster. Everybody sees the same, and
+// TestMatch plays 100,000 game frames over links with jitter, while one player leaves, somebody else takes the slot,
+// one loses the link and comes again, one watches, and the game is stopped and becomes faster. Everybody sees the same, and
 // so does who plays the replays.
 func TestMatch(t *testing.T) {
 	spacing := 20
@@ -272,7 +272,8 @@ func match(t *testing.T, steps, spacing int) {
 		t.Errorf("%d game frames", first.steps)
 	}
 	least := steps / spacing / 10
-	same(t, least, first.world, others[0].world, others[1].world, others[2].world, watcher.world, late.world, again.world)
+	same(t, least, first.world, others[0].world, others[1].world, others[2].world, watcher.world, late.world,
+		again.world)
 	for i, w := range []*world{first.world, watcher.world, late.world, again.world} {
 		if want := [frames.Slots]bool{0: true, 1: true, 2: true, 5: true}; w.playing != want {
 			t.Errorf("in world %d these play: %v", i, w.playing)
