@@ -23,7 +23,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if out, err := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...").CombinedOutput(); err != nil {
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...")
+	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	free := func() string {
@@ -89,7 +90,8 @@ func TestPage(t *testing.T) {
 	for !strings.Contains(seen, "the connection is over") {
 		seen += client.next(t) + "\n"
 	}
-	if err := cmd.Wait(); err != nil || !strings.Contains(seen, "you: hello\n") || !strings.Contains(seen, "there is no /fly") {
+	err = cmd.Wait()
+	if err != nil || !strings.Contains(seen, "you: hello\n") || !strings.Contains(seen, "there is no /fly") {
 		t.Errorf("%v, and the player read\n%s", err, seen)
 	}
 	if _, err := exec.LookPath("curl"); err != nil {

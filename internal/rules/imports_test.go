@@ -80,7 +80,9 @@ var directs = []direct{
 	{module + "cmd/...", []string{"cmd/..."}, "nothing builds on a command"},
 	{module + "proptest/...", []string{"proptest/...", "cmd/...", "internal/..."},
 		"the checker and the test machinery serve commands and tests"},
-	{module + "internal/...", []string{"internal/..."}, "rules and documentation tests serve nobody"},
+	{module + "internal/rules", []string{"internal/..."}, "rules serve nobody"},
+	{module + "internal/doctest", []string{"internal/...", "examples/..."},
+		"pages are tested where they are, or beside the programs that they show"},
 }
 
 // meetings are where the compiler and what it generated may be linked together.

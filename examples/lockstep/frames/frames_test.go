@@ -211,8 +211,8 @@ func same(t *testing.T, least int, worlds ...*world) {
 }
 
 // TestMatch plays 100,000 game frames over links with jitter, while one player leaves, somebody else takes the slot,
-// one loses the link and comes again, one watches, and the game is stopped and becomes faster. Everybody sees the same, and
-// so does who plays the replays.
+// one loses the link and comes again, one watches, and the game is stopped and becomes faster. Everybody sees the
+// same, and so does who plays the replays.
 func TestMatch(t *testing.T) {
 	spacing := 20
 	if os.Getenv("PARLEY_LONG") != "" {

@@ -1,5 +1,6 @@
-// Command web lets browsers play at an ssr-server: it serves a page, whose player is the generated machine as WebAssembly,
-// and carries each WebSocket to a connection of the server. It knows nothing of the protocol. Start from [run].
+// Command web lets browsers play at an ssr-server: it serves a page, whose player is the generated machine as
+// WebAssembly, and carries each WebSocket to a connection of the server.
+// It knows nothing of the protocol. Start from [run].
 //
 //	GOOS=js GOARCH=wasm go -C examples/ssr-server/web build -o player.wasm ./player
 //	go run ./examples/ssr-server -listen 127.0.0.1:4000 -per-address 57

@@ -153,8 +153,8 @@ func TestBrowser(t *testing.T) {
 	hears("you are in the general chat") // the administrator is gone
 }
 
-// TestGateway: pages of other sites get no connection, nor does anybody when all places are taken; what is no frame ends
-// the connection that it came over.
+// TestGateway: pages of other sites get no connection, nor does anybody when all places are taken;
+// what is no frame ends the connection that it came over.
 func TestGateway(t *testing.T) {
 	wasm := filepath.Join(t.TempDir(), "player.wasm")
 	if err := os.WriteFile(wasm, []byte("\x00asm"), 0o644); err != nil {
@@ -164,7 +164,8 @@ func TestGateway(t *testing.T) {
 	url := "ws" + strings.TrimPrefix(page.URL, "http") + "/play"
 	ctx, end := context.WithTimeout(t.Context(), patience)
 	defer end()
-	_, res, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: http.Header{"Origin": {"http://evil.example"}}})
+	evil := http.Header{"Origin": {"http://evil.example"}}
+	_, res, err := websocket.Dial(ctx, url, &websocket.DialOptions{HTTPHeader: evil})
 	if err == nil || res.StatusCode != http.StatusForbidden {
 		t.Errorf("another site's page: %v, %v", res, err)
 	}
