@@ -206,8 +206,20 @@ func (v *verifier) checks(t *testing.T) {
 		}
 	}
 	for _, why := range r.Why {
-		t.Errorf("%s: %s", v.spec, why)
+		t.Errorf("%s: %s%s", v.spec, why, idle(r))
 	}
+}
+
+// idle lists what no check comes to, each in a line of its own.
+func idle(r *check.SuiteReport) string {
+	var b strings.Builder
+	for _, p := range r.NeverFires {
+		fmt.Fprintf(&b, "\n  never fires in any check: %s: %s (%s)", p.Role, p.Name, p.Where)
+	}
+	for _, p := range r.Unreachable {
+		fmt.Fprintf(&b, "\n  never reached in any check: %s: state %s (%s)", p.Role, p.Name, p.Where)
+	}
+	return b.String()
 }
 
 // told is a run as a person wants to see it, and where its scenario is now.
