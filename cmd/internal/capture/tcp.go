@@ -250,7 +250,17 @@ const skipOther = "sent again with other bytes, and the first copy counts"
 
 // compare holds a segment against what became readable of the same bytes.
 func (t *table) compare(c *conn, side int, seq uint32, data []byte) {
-	for _, x := range slices.Concat(c.half[side].past, c.half[side].waiting) {
+	h := &c.half[side]
+	if ahead(seq, h.next) >= 0 && len(h.waiting) == 0 {
+		return // nothing of it has been there
+	}
+	for i := range len(h.past) + len(h.waiting) {
+		var x *held
+		if i < len(h.past) {
+			x = &h.past[i]
+		} else {
+			x = &h.waiting[i-len(h.past)]
+		}
 		from, mine := ahead(seq, x.seq), data
 		if from < 0 {
 			mine, from = mine[min(-from, len(mine)):], 0
