@@ -260,8 +260,9 @@ func (s *session) judge() {
 	s.rec.Names, s.judged = []string{s.name(0), s.name(1)}, len(s.chunks)
 	for ; s.seen < len(s.rec.Frames); s.seen++ {
 		if s.rec.Frames[s.seen].From == s.they {
-			s.inbox = append(s.inbox, s.seen)
-			s.tells(s.seen)
+			if s.inbox = append(s.inbox, s.seen); len(s.inbox) <= mostArrivals { // nobody reads a longer chart
+				s.tells(s.seen)
+			}
 		}
 	}
 	if len(s.inbox) > mostArrivals {
