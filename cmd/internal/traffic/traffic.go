@@ -198,7 +198,26 @@ func Replay(ctx context.Context, p *model.Protocol, file string, o Options) (*Re
 		return nil, err
 	}
 	defer f.Close()
+	defer context.AfterFunc(ctx, func() { f.Close() })() // who waits for a pipe is woken
 	return Read(ctx, p, file, f, o)
+}
+
+// patient is a reader that ends with a context, for files that have no end of their own.
+type patient struct {
+	ctx context.Context
+	in  io.Reader
+}
+
+// Read implements io.Reader.
+func (r patient) Read(b []byte) (int, error) {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := r.in.Read(b)
+	if end := r.ctx.Err(); end != nil && err != nil && err != io.EOF {
+		err = end
+	}
+	return n, err
 }
 
 // Read is [Replay] for a file that is open already; its name is for the report. What gzip has packed is unpacked.
@@ -207,7 +226,7 @@ func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o O
 		return nil, err
 	}
 	r := &Report{File: file, Spec: p.Files[0], Hash: p.Hash, protocol: p}
-	b := bufio.NewReaderSize(in, 1<<16)
+	b := bufio.NewReaderSize(patient{ctx, in}, 1<<16)
 	if magic, _ := b.Peek(2); string(magic) == "\x1f\x8b" {
 		unpacked, err := gzip.NewReader(b)
 		if err != nil {
@@ -227,6 +246,9 @@ func Read(ctx context.Context, p *model.Protocol, file string, in io.Reader, o O
 		return nil, err
 	}
 	c, err := capture.Read(b, capture.Options{Ports: at.among(o.Ports)})
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	if err != nil {
 		var limit *capture.LimitError
 		if c.Packets == 0 || errors.As(err, &limit) {
@@ -265,6 +287,9 @@ func (r *Report) trace(p *model.Protocol, b *bufio.Reader) error {
 		return fmt.Errorf("%s: %w", r.File, err)
 	}
 	r.Trace = t
+	if errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return err
+	}
 	if err != nil {
 		r.TraceDamage = cli.Describe(err)
 	}
