@@ -530,8 +530,8 @@ func (c *comparison) judge(ctx context.Context) error {
 			if x.Rule == FieldAdded && slices.ContainsFunc(x.Tries, func(t Try) bool {
 				return t.Reader == names[1] && t.Result == Reads
 			}) { // it may be absent already
-				x.Remedy = "send it only to who has said that it knows it, for old programs refuse frames with it; those " +
-					"with `surplus: skip` under `wire` read over it"
+				x.Remedy = "send it only to who has said that it knows it, for old programs refuse frames with it; " +
+					"those with `surplus: skip` under `wire` read over it"
 			}
 		}
 	}
