@@ -22,7 +22,9 @@ type alternative struct {
 	take *channel
 	keep bool
 	lost bool // it is taken and nothing is done with it
-	body []stmt
+	// spends counts how often faults have done this, nil: nobody does.
+	spends *variable
+	body   []stmt
 	// byMessage is the code for each message, where one is taken.
 	byMessage []reception
 }
@@ -246,7 +248,7 @@ func (sys *system) arrivals(in *instance, ch *channel) (all []alternative) {
 	if ch.spec.Duplicates {
 		for _, b := range slices.Clone(out) {
 			b.note, b.keep = b.note+", which arrives again", true
-			out = append(out, b)
+			out = append(out, b.bounded(sys.copied))
 		}
 	}
 	if ch.spec.Lossy {
@@ -255,9 +257,17 @@ func (sys *system) arrivals(in *instance, ch *channel) (all []alternative) {
 		for _, r := range a.byMessage {
 			l.byMessage = append(l.byMessage, reception{msg: r.msg})
 		}
-		out = append(out, l)
+		out = append(out, l.bounded(sys.lost))
 	}
 	return out
+}
+
+// bounded is an alternative that is possible only so often as v can count.
+func (a alternative) bounded(v *variable) alternative {
+	if v != nil {
+		a.guard, a.spends = and(a.guard, compare("<", read(v), number(v.hi))), v
+	}
+	return a
 }
 
 // receive writes what an instance does with a message if its state meets the condition at.

@@ -26,7 +26,9 @@ type layout struct {
 	enums    map[*model.Type][]string
 	defines  [][2]string // name, number
 	temps    []*variable
-	opaque   int64 // greatest opaque value that the specification writes
+	lost     *variable // how many messages have been lost, where that is bounded; nil elsewhere
+	copied   *variable // how many have arrived again
+	opaque   int64     // greatest opaque value that the specification writes
 }
 
 // instance is one machine of the check.
@@ -94,10 +96,12 @@ func newLayout(p *model.Protocol, c *model.Check) (*layout, error) {
 		l.insts = append(l.insts, in)
 	}
 	l.makeColumns()
+	l.budgets()
 	for i, a := range l.insts {
 		l.chans = append(l.chans, nil)
 		for j, b := range l.insts {
 			for class, spec := range c.Channels() {
+				spec = l.faulty(spec)
 				ch := &channel{from: i, to: j, class: class, spec: spec,
 					sent: map[int]bool{}, counts: map[int]*variable{}}
 				if i != j {
@@ -143,12 +147,50 @@ func (l *layout) literals() map[*model.Machine]*core.Machine {
 	return codes
 }
 
+// ofChannels reports whether the faults of a check are losses and copies alone. Crashes that nobody has are none.
+func ofChannels(c *model.Check) bool {
+	f := c.Faults
+	some := func(n int) bool { return n > 0 }
+	return !slices.ContainsFunc(f.Crash, some) && !slices.ContainsFunc(f.Restart, some) && f.CrashAll == 0 &&
+		f.Break == 0 && f.Return == 0 && f.Partition == 0 && f.Overtake <= 0
+}
+
+// budgets makes what counts losses and copies, where faults bound them.
+func (l *layout) budgets() {
+	f := l.c.Faults
+	if f == nil {
+		return
+	}
+	if f.Lose > 0 {
+		l.lost = &variable{name: l.names.take("messages_lost"), hi: int64(f.Lose)}
+	}
+	if f.Duplicate > 0 {
+		l.copied = &variable{name: l.names.take("messages_copied"), hi: int64(f.Duplicate)}
+	}
+}
+
+// faulty is a channel with what faults say of it. Of several channels, faults bound what a channel does by
+// itself; a single one does what faults say.
+func (l *layout) faulty(ch model.Channel) model.Channel {
+	f := l.c.Faults
+	if f == nil {
+		return ch
+	}
+	if f.Lose >= 0 {
+		ch.Lossy = f.Lose > 0 && (ch.Lossy || !l.c.Several())
+	}
+	if f.Duplicate >= 0 {
+		ch.Duplicates = f.Duplicate > 0 && (ch.Duplicates || !l.c.Several())
+	}
+	return ch
+}
+
 // refuseWhole refuses a check that Promela cannot express at all.
 func (l *layout) refuseWhole() {
 	switch c := l.c; {
 	case len(c.Instances) == 0:
 		refuse("no instances")
-	case c.Faults != nil:
+	case c.Faults != nil && !ofChannels(c):
 		refuse("%s (leave them out of a copy of the check for Spin; `fsmgen check` looks at them)", faultWords(c))
 	case comesLinked(c):
 		refuse("parties that come and go over links that others notice, in `up` or `lost` (`fsmgen check` looks at " +

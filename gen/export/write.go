@@ -120,6 +120,11 @@ func (w *writer) declarations(claims []assertion) {
 	}
 	w.line("")
 	w.channels()
+	for _, v := range []*variable{l.lost, l.copied} {
+		if v != nil {
+			w.variable("", v)
+		}
+	}
 	for _, in := range l.insts {
 		w.instance(in)
 	}
@@ -268,6 +273,9 @@ func (w *writer) alternative(a alternative) {
 			w.line("skip")
 		default:
 			w.statements(a.body)
+		}
+		if v := a.spends; v != nil {
+			w.line("; %s = %s + 1", v.name, v.name)
 		}
 		w.line("FORGET")
 	})
