@@ -22,6 +22,8 @@ type alternative struct {
 	take *channel
 	keep bool
 	lost bool // it is taken and nothing is done with it
+	// exact are the fields of the message that is taken, of a channel without order.
+	exact []int64
 	// spends counts how often faults have done this, nil: nobody does.
 	spends *variable
 	body   []stmt
@@ -222,8 +224,83 @@ func (sys *system) expiry(in *instance, way []*machine, ev *model.Event, i int) 
 		body: tidy(s.b.list, false)}}
 }
 
-// arrivals returns what can happen to the oldest message of a channel.
+// maxInBag is how many different messages a channel without order may have.
+const maxInBag = 256
+
+// values lists the fields that a message can have.
+func (sys *system) values(msg int) (all [][]int64) {
+	all = [][]int64{{}}
+	for _, t := range sys.columns[msg] {
+		var next [][]int64
+		for _, head := range all {
+			for n := t.v.lo; n <= t.v.hi; n++ {
+				if next = append(next, append(slices.Clone(head), n)); len(next) > maxInBag {
+					refuse("channels without order in which more than %d different messages may be (smaller "+
+						"`domains` in a copy of the check)", maxInBag)
+				}
+			}
+		}
+		all = next
+	}
+	return all
+}
+
+// bag returns what can happen to the messages of a channel without order. Spin keeps it sorted, so that it has
+// one state for what lies in it; and each of its messages can be the next.
+func (sys *system) bag(in *instance, ch *channel) (all []alternative) {
+	for i, m := range sys.p.Messages {
+		ev := receptionOf(in.model.Role, m)
+		if !ch.sent[i] || ev == nil {
+			continue
+		}
+		for _, fields := range sys.values(i) {
+			var args []*term
+			for _, n := range fields {
+				args = append(args, number(n))
+			}
+			a := alternative{note: m.Name + " from " + sys.insts[ch.from].model.Name, take: ch, exact: fields}
+			there := raw(sys.exactly("??[", ch, i, fields)+"]", 1)
+			a.guard = and(there, in.begun())
+			a.byMessage = []reception{{i, sys.receiveArgs(in, ch, ev, args)}}
+			all = append(all, a)
+			nothing := a
+			nothing.byMessage, nothing.lost = []reception{{msg: i}}, true
+			if in.down != nil {
+				nothing.note, nothing.guard = a.note+", where nobody is", and(there, read(in.down))
+				all = append(all, nothing)
+			}
+			if ch.spec.Duplicates {
+				again := a
+				again.note, again.keep = a.note+", which arrives again", true
+				all = append(all, again.bounded(sys.copied))
+			}
+			if ch.spec.Lossy {
+				nothing.note, nothing.guard = a.note+" is lost", there
+				all = append(all, nothing.bounded(sys.lost))
+			}
+		}
+	}
+	return all
+}
+
+// exactly names a message with its fields behind a channel and what is done with it.
+func (l *layout) exactly(does string, ch *channel, msg int, fields []int64) string {
+	text := ch.name + does + l.messages[msg]
+	for i := range l.fields {
+		if i < len(fields) {
+			text += "," + l.columns[msg][i].v.value(fields[i])
+		} else {
+			text += ",0"
+		}
+	}
+	return text
+}
+
+// arrivals returns what can happen to the oldest message of a channel, or to each where there is no order.
 func (sys *system) arrivals(in *instance, ch *channel) (all []alternative) {
+	if !ch.spec.Ordered {
+		return sys.bag(in, ch)
+	}
 	a := alternative{note: "a message from " + sys.insts[ch.from].model.Name, take: ch,
 		guard: and(waiting(ch), in.begun())}
 	for i, m := range sys.p.Messages {
@@ -272,12 +349,25 @@ func (a alternative) bounded(v *variable) alternative {
 
 // receive writes what an instance does with a message if its state meets the condition at.
 func (sys *system) receive(in *instance, ch *channel, msg int, ev *model.Event, at *term) []stmt {
+	return sys.received(in, ch, ev, sys.columns[msg], at)
+}
+
+// receiveArgs is receive of a message whose fields are known.
+func (sys *system) receiveArgs(in *instance, ch *channel, ev *model.Event, args []*term) []stmt {
+	list := sys.received(in, ch, ev, args, yes)
+	if n := length(list); n >= most {
+		refuse("a step of %d statements, more than Spin takes in one", n)
+	}
+	return list
+}
+
+func (sys *system) received(in *instance, ch *channel, ev *model.Event, args []*term, at *term) []stmt {
 	s := newStep(sys.layout, in, ch.from, false)
 	s.assume(at)
 	if t := in.model.Role.Sender; t != nil && (int64(ch.from) < t.Lo || int64(ch.from) > t.Hi) {
 		s.fail(faultFlag, "the sender is outside its type")
 	}
-	s.deliver(root(in), ev, sys.columns[msg])
+	s.deliver(root(in), ev, args)
 	return tidy(s.b.list, false)
 }
 

@@ -203,8 +203,6 @@ func (l *layout) refuseWhole() {
 			"with `reported` and `commanded`)")
 	case c.Time != nil:
 		refuse("time")
-	case slices.ContainsFunc(c.Channels(), func(ch model.Channel) bool { return !ch.Ordered }):
-		refuse("channels that keep no order")
 	case slices.ContainsFunc(c.Channels(), func(ch model.Channel) bool { return ch.Full == model.FullWait }):
 		refuse("channels that wait when they are full")
 	case slices.ContainsFunc(c.Channels(), func(ch model.Channel) bool { return ch.Capacity > 255 }):

@@ -173,7 +173,6 @@ checks:
   pair: {instances: {a: one, b: one}, CHECK}
 `
 	for _, x := range []struct{ channel, check, statement, want string }{
-		{"{order: any}", "quiet: true", "send: A", "channels that keep no order"},
 		{"{full: wait}", "quiet: true", "send: A", "channels that wait"},
 		{"{capacity: 300}", "quiet: true", "send: A", "more than 255 messages"},
 		{"{capacity: 2}", "faults: {crash: {b: 1}}", "send: A", "crashes of b in the course of a step"},

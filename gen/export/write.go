@@ -282,8 +282,28 @@ func (w *writer) alternative(a alternative) {
 	w.line("}")
 }
 
+// takeExact writes what takes a certain message from a channel without order, and what is done with it.
+func (w *writer) takeExact(a alternative) {
+	r := a.byMessage[0]
+	if a.keep {
+		w.line("%s>;", w.l.exactly("??<", a.take, r.msg, a.exact))
+	} else {
+		w.line("%s;", w.l.exactly("??", a.take, r.msg, a.exact))
+		if count := a.take.counts[r.msg]; count != nil {
+			w.line("%s = %s - 1;", count.name, count.name)
+		}
+	}
+	if w.statements(r.body); len(r.body) == 0 {
+		w.line("skip")
+	}
+}
+
 // take writes what takes a message from a channel and handles it.
 func (w *writer) take(a alternative) {
+	if a.exact != nil {
+		w.takeExact(a)
+		return
+	}
 	columns := "m"
 	for _, v := range w.l.fields {
 		columns += "," + v.name
@@ -364,12 +384,15 @@ func (w *writer) send(x *send) {
 	if v := x.ch.counts[x.msg]; v != nil {
 		count = fmt.Sprintf(" %s = %s + 1;", v.name, v.name)
 	}
+	put := x.ch.name + "!"
+	if !x.ch.spec.Ordered {
+		put += "!" // sorted
+	}
 	if x.ch.loses() {
-		w.line("if :: nfull(%s) -> %s!%s;%s :: else fi; /* %s */", x.ch.name, x.ch.name, args,
-			count, comment(x.note))
+		w.line("if :: nfull(%s) -> %s%s;%s :: else fi; /* %s */", x.ch.name, put, args, count, comment(x.note))
 		return
 	}
-	w.line("assert(nfull(%s)); %s!%s;%s /* %s */", x.ch.name, x.ch.name, args, count, comment(x.note))
+	w.line("assert(nfull(%s)); %s%s;%s /* %s */", x.ch.name, put, args, count, comment(x.note))
 }
 
 func (w *writer) choice(x *choice) {
