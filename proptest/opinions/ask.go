@@ -178,7 +178,7 @@ func pan(ctx context.Context, dir string, text []byte, megabytes int) ([]byte, e
 	if err := files.Write(filepath.Join(dir, "model.pml"), text); err != nil {
 		return nil, err
 	}
-	flags := []string{"-O2", "-w", "-DSAFETY", "-DNOREDUCE", fmt.Sprintf("-DMEMLIM=%d", megabytes), "-o", "pan",
+	flags := []string{"-O1", "-w", "-DSAFETY", "-DNOREDUCE", fmt.Sprintf("-DMEMLIM=%d", megabytes), "-o", "pan",
 		"pan.c"}
 	if v := vectorSize.Find(text); v != nil {
 		flags = append(flags, string(v))

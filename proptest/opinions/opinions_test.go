@@ -58,11 +58,11 @@ func page(t *testing.T) Page {
 	return p
 }
 
-// TestPage: the page has a row for each check of each file, and for nothing else; nobody differs, and of
-// each check somebody agrees.
+// TestPage: the page has a row for each check of each file, and for nothing else, and nobody differs. Rows for what
+// is new or has changed since the last campaign are told, and missing only when tests have all the time they want.
 func TestPage(t *testing.T) {
 	race.Skip(t)
-	p, there := page(t), map[string]bool{}
+	p, there, stale := page(t), map[string]bool{}, 0
 	for _, file := range specFiles(t) {
 		whole, _ := compile.Load(specs+file, compile.Options{})
 		if whole == nil {
@@ -70,20 +70,26 @@ func TestPage(t *testing.T) {
 		}
 		for _, c := range whole.Checks {
 			there[file+" "+c.Name] = true
-			if p.Of(file+" "+c.Name) == nil {
-				t.Errorf("%s, check %s has no row in %s", file, c.Name, where)
+			if r := p.Of(file + " " + c.Name); r == nil || r.Hash != Short(whole.Text) {
+				stale++
 			}
 		}
 	}
 	for _, r := range p {
 		if !there[r.Key()] {
-			t.Errorf("%s has a row for %s, which is no check", where, r.Key())
+			stale++
 		}
 		for who, said := range r.Said {
 			if strings.HasPrefix(said, "DIFFERS") {
 				t.Errorf("%s: %s: %s", r.Key(), who, said)
 			}
 		}
+	}
+	switch {
+	case stale > 0 && race.Nightly():
+		t.Errorf("%d rows of %s are of older versions, or missing: run the campaign (see docs/HACKING.md)", stale, where)
+	case stale > 0:
+		t.Logf("%d rows of %s are of older versions, or missing", stale, where)
 	}
 }
 
@@ -134,6 +140,9 @@ func TestSecond(t *testing.T) {
 				continue
 			}
 			for _, c := range reports(t, file, uint64(most), r.Check) {
+				if Short(c.Hash) != r.Hash {
+					continue // the page is about an older version
+				}
 				o, again := Second(spec, c, 2*most), &Row{Said: map[string]string{}}
 				again.Say(Asked[0], o)
 				if again.Said[Asked[0]] != r.Said[Asked[0]] || c.Configurations != r.Configurations ||
@@ -216,7 +225,7 @@ func campaign(t *testing.T, old Page, list []string, file string, most uint64, a
 			t.Fatal(err)
 		}
 		for _, c := range whole.Checks {
-			rows = append(rows, row(t, old.Of(file+" "+c.Name), spec, file, c.Name, most, ask))
+			rows = append(rows, row(t, old.Of(file+" "+c.Name), spec, file, c.Name, Short(whole.Text), most, ask))
 		}
 	}
 	for _, f := range list {
@@ -233,13 +242,13 @@ func campaign(t *testing.T, old Page, list []string, file string, most uint64, a
 	return p
 }
 
-func row(t *testing.T, r *Row, spec *second.Spec, file, name string, most uint64, ask []string) *Row {
+func row(t *testing.T, r *Row, spec *second.Spec, file, name, hash string, most uint64, ask []string) *Row {
 	fresh := os.Getenv("PARLEY_OPINIONS_NEW") == ""
 	if r == nil {
 		r = &Row{File: file, Check: name, Said: map[string]string{}}
 	}
 	wanted := slices.DeleteFunc(slices.Clone(ask), func(who string) bool { return !fresh && r.Said[who] != "" })
-	if r.Configurations > most || r.Configurations > 0 && len(wanted) == 0 {
+	if fresh && r.Configurations > most || r.Hash == hash && (r.Configurations > most || len(wanted) == 0) {
 		return r
 	}
 	found := reports(t, file, 0, name)
@@ -248,11 +257,11 @@ func row(t *testing.T, r *Row, spec *second.Spec, file, name string, most uint64
 		return r
 	}
 	first := found[0]
-	if r.Configurations > 0 && (r.Configurations != first.Configurations ||
-		!slices.Equal(violated(first), r.Violated)) {
+	if r.Hash != hash {
 		clear(r.Said)
+		wanted = ask
 	}
-	r.Configurations, r.Violated = first.Configurations, violated(first)
+	r.Hash, r.Configurations, r.Violated = hash, first.Configurations, violated(first)
 	if r.Configurations > most {
 		return r
 	}
@@ -329,4 +338,25 @@ func TestCorners(t *testing.T) {
 		}
 	}
 	t.Logf("%d checks", n)
+}
+
+// TestSpinMedia: Spin counts the same of channels that keep no order, lose and copy, with bounds and without.
+func TestSpinMedia(t *testing.T) {
+	race.Skip(t)
+	if _, err := exec.LookPath("spin"); err != nil {
+		t.Skip("spin is not installed")
+	}
+	const file = "testdata/media.yaml"
+	r, list, err := check.Suite(t.Context(), file, check.Config{Only: []string{"bag", "bound", "wild", "line"}})
+	if r == nil || err != nil {
+		t.Fatal(list, err)
+	}
+	for n, c := range r.Checks {
+		if n > 0 && !race.Long() {
+			break
+		}
+		if o := Spin(t.Context(), file, c, 1000); !o.Agrees {
+			t.Errorf("%s: %v %s", c.Check, o.Differs, o.Refused)
+		}
+	}
 }

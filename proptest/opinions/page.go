@@ -11,6 +11,7 @@ import (
 // Row is what the page says of one check.
 type Row struct {
 	File, Check    string // the file below specs
+	Hash           string // the first digits of that of the specification which was asked about
 	Configurations uint64
 	Violated       []string // the claims that are violated, as the check expects
 	// Said is what each of Asked has said: "agrees", what differs, or why there is no opinion behind "no: ". Of who was
@@ -50,6 +51,7 @@ Every check of ` + "`specs`" + `, and what others say of it. The first checker (
   first checker has found, too. Claims about what can follow are not in the model.
 * **TLC**, on the export to TLA+.
 
+The hash is that of the specification that was asked about, as reports have it. Where it has changed since, the row is of an older version.
 A number stands for the reason why somebody has no opinion; the reasons are below. Nothing is written where nobody was asked.
 ` + "`go test ./proptest/opinions`" + ` asks again about a sample, ` + "`.ci/nightly`" + ` about all.
 
@@ -63,8 +65,8 @@ func (p Page) String() string {
 	b.WriteString(head)
 	b.WriteString(p.summary())
 	reasons := p.reasons()
-	b.WriteString("\n| specification | check | configurations | violated | " + strings.Join(Asked, " | ") +
-		" |\n|---|---|--:|---|" + strings.Repeat("---|", len(Asked)) + "\n")
+	b.WriteString("\n| specification | check | hash | configurations | violated | " + strings.Join(Asked, " | ") +
+		" |\n|---|---|---|--:|---|" + strings.Repeat("---|", len(Asked)) + "\n")
 	file := ""
 	for _, r := range p {
 		name := ""
@@ -72,7 +74,7 @@ func (p Page) String() string {
 			name = "`" + r.File + "`"
 		}
 		file = r.File
-		fmt.Fprintf(&b, "| %s | %s | %s | %s |", name, r.Check, thousands(r.Configurations),
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |", name, r.Check, r.Hash, thousands(r.Configurations),
 			strings.Join(r.Violated, ", "))
 		for _, who := range Asked {
 			text := r.Said[who]
@@ -146,7 +148,7 @@ func Parse(text string) (p Page, err error) {
 	file := ""
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
-		if len(cells) != 6+len(Asked) || strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| specification") {
+		if len(cells) != 7+len(Asked) || strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| specification") {
 			continue
 		}
 		for i := range cells {
@@ -155,15 +157,15 @@ func Parse(text string) (p Page, err error) {
 		if cells[1] != "" {
 			file = strings.Trim(cells[1], "`")
 		}
-		r := &Row{File: file, Check: cells[2], Said: map[string]string{}}
-		if r.Configurations, err = strconv.ParseUint(strings.ReplaceAll(cells[3], ",", ""), 10, 64); err != nil {
+		r := &Row{File: file, Check: cells[2], Hash: cells[3], Said: map[string]string{}}
+		if r.Configurations, err = strconv.ParseUint(strings.ReplaceAll(cells[4], ",", ""), 10, 64); err != nil {
 			return nil, fmt.Errorf("%q: %w", line, err)
 		}
-		if cells[4] != "" {
-			r.Violated = strings.Split(cells[4], ", ")
+		if cells[5] != "" {
+			r.Violated = strings.Split(cells[5], ", ")
 		}
 		for i, who := range Asked {
-			said := cells[5+i]
+			said := cells[6+i]
 			if n, err := strconv.Atoi(said); err == nil {
 				if n < 1 || n > len(reasons) {
 					return nil, fmt.Errorf("%q: there is no reason %d", line, n)
@@ -178,6 +180,9 @@ func Parse(text string) (p Page, err error) {
 	}
 	return p, nil
 }
+
+// Short is the part of a specification's hash that the page has.
+func Short(hash string) string { return hash[:min(len(hash), 8)] }
 
 // Of returns the row of a check, or nil.
 func (p Page) Of(key string) *Row {
