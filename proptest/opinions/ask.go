@@ -123,7 +123,7 @@ func Spin(ctx context.Context, file string, first *report.Report, megabytes int)
 	if err != nil {
 		why := uses.ReplaceAllString(err.Error(), "")
 		why, _, _ = strings.Cut(why, " (")
-		return Opinion{Refused: why}
+		return Opinion{Refused: brief(why)}
 	}
 	dir, err := os.MkdirTemp("", "parley-spin")
 	if err != nil {
@@ -145,6 +145,18 @@ func Spin(ctx context.Context, file string, first *report.Report, megabytes int)
 		return Opinion{Refused: "no figures: " + firstLine(out)}
 	}
 	return judge(first, string(stored[1]), string(found[1]), out)
+}
+
+// brief is a refusal without the names of instances, where it is about faults.
+func brief(why string) string {
+	var list []string
+	for _, fault := range []string{"crashes", "restarts", "links that break", "links that come back", "partitions",
+		"messages that overtake others"} {
+		if strings.Contains(why, fault) {
+			list = append(list, fault)
+		}
+	}
+	return cmp.Or(strings.Join(list, ", "), why)
 }
 
 func judge(first *report.Report, stored, found string, out []byte) Opinion {

@@ -17,7 +17,10 @@ func (g *graph) live(c *claim) bool {
 			continue
 		}
 		here = append(here, i)
-		lasting[i] = !slices.ContainsFunc(g.steps(i), func(e edge) bool { return len(f.of[e.desc]) > 0 })
+		// A run ends at an error, so that a step which is one is nothing that has to happen.
+		lasting[i] = !slices.ContainsFunc(g.steps(i), func(e edge) bool {
+			return e.to >= 0 && len(f.of[e.desc]) > 0
+		})
 	}
 	f.cycles(here, lasting)
 	g.backwards(lasting, func(i int32) bool { return !g.goal(c, i) })
@@ -59,7 +62,10 @@ func (f *fair) cycles(among []int32, mark []bool) {
 		cycle, seen := false, []int{}
 		for _, i := range comp {
 			for _, e := range f.steps(i) {
-				inside := e.to >= 0 && f.in[e.to] == here
+				if e.to < 0 {
+					continue
+				}
+				inside := f.in[e.to] == here
 				cycle = cycle || inside
 				for _, u := range f.of[e.desc] {
 					if f.possible[u.no] == unfair && f.last[u.no] == 0 {
@@ -101,7 +107,8 @@ func (f *fair) cycles(among []int32, mark []bool) {
 			var rest []int32
 			for _, i := range comp {
 				if !slices.ContainsFunc(f.steps(i), func(e edge) bool {
-					return slices.ContainsFunc(f.of[e.desc], func(u unit) bool { return without[u.no] })
+					return e.to >= 0 &&
+						slices.ContainsFunc(f.of[e.desc], func(u unit) bool { return without[u.no] })
 				}) {
 					rest = append(rest, i)
 				}

@@ -154,16 +154,14 @@ func (s *Scope) Comparable(x model.Expr, t *model.Type) model.Expr {
 	if t.Kind == model.KindOptional {
 		plain = t.Elem
 	}
-	if types.IsNumber(plain) && x.Type().Kind != model.KindOptional && types.IsNumber(x.Type()) {
+	_, text := x.(*model.Text)
+	if text || types.IsNumber(plain) && x.Type().Kind != model.KindOptional && types.IsNumber(x.Type()) {
 		if t == plain {
 			return x
 		}
 		e := &model.Some{ExprBase: model.ExprBase{T: t, Span: x.Pos()}, X: x}
 		s.Carry(e, x)
 		return e
-	}
-	if _, ok := x.(*model.Text); ok {
-		return x
 	}
 	return s.Coerce(x, t)
 }
