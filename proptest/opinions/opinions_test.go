@@ -87,7 +87,8 @@ func TestPage(t *testing.T) {
 	}
 	switch {
 	case stale > 0 && race.Nightly():
-		t.Errorf("%d rows of %s are of older versions, or missing: run the campaign (see docs/HACKING.md)", stale, where)
+		t.Errorf("%d rows of %s are of older versions, or missing: run the campaign (see docs/HACKING.md)", stale,
+			where)
 	case stale > 0:
 		t.Logf("%d rows of %s are of older versions, or missing", stale, where)
 	}

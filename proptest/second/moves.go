@@ -225,6 +225,7 @@ type expiry struct {
 	path []machine.Where
 	of   *machine.Machine
 	key  string
+	name string // without keys, for exceptions
 	used string // the name under which a rule counts it
 	text string
 	ev   machine.Event
@@ -247,10 +248,10 @@ func (w *world) armed(m *machine.Machine, path []machine.Where, out []expiry) []
 			continue
 		}
 		t := m.R.TimerOf(key)
-		x := expiry{path: path, of: m, key: key, used: t.Name, rule: w.rule(m.R, t.Name),
+		x := expiry{path: path, of: m, key: key, name: t.Name, used: key, rule: w.rule(m.R, t.Name),
 			text: fmt.Sprint("timer ", key), ev: machine.Event{Name: key, Sender: -1, Msg: t.Values(key)}}
 		if path != nil {
-			x.used = m.R.Name + "." + t.Name
+			x.used = m.R.Name + "." + key
 		}
 		for _, at := range path {
 			x.text += " of " + machine.KeyText(at.Part.Name, at.Keys)
@@ -283,7 +284,7 @@ func (w *world) timerMoves(c *config, i int) (out []move) {
 			w.memo[key] = o
 		}
 		out = append(out, w.applied(c, next, i, o, move{desc: desc{label: x.text, who: i, kind: isTimer,
-			event: x.used, class: x.text}})...)
+			event: x.name, class: x.text}})...)
 	}
 	return out
 }
