@@ -57,3 +57,30 @@ func TestQuietIsNoExcuse(t *testing.T) {
 		}
 	}
 }
+
+// deserted is a machine that closes its link to a hostile one, and then waits for nobody.
+const deserted = `protocol: deserted
+messages: {A: }
+roles:
+  one:
+    initial: s0
+    states:
+      s0: {up: {do: [{close: }], goto: s1}, lost: ignore, A: ignore}
+      s1: {lost: ignore, A: ignore}
+  two: {initial: s0, states: {s0: {up: {send: A}, lost: ignore}}}
+checks:
+  main: {instances: {a: one, b: two}, hostile: [b], quiet: a.s0}
+`
+
+// TestHostileIsNoExcuse: that the end of a hostile instance waits for its link is nothing that can still happen.
+func TestHostileIsNoExcuse(t *testing.T) {
+	r, err := suiteSystem(t, deserted).Run(context.Background(), explore.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Claims {
+		if (c.Result == Violated) != (c.Name == Deadlock) {
+			t.Errorf("%s: %s\n%s", c.Name, c.Result, r.Text(false))
+		}
+	}
+}

@@ -1,4 +1,5 @@
-// Package draw draws values of the types of a specification at random. Start from [Value].
+// Package draw draws values of the types of a specification at random, and whole specifications. Start from [Value] and
+// [Protocol].
 package draw
 
 import (

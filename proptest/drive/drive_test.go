@@ -10,6 +10,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/parley-go/parley/proptest/draw"
 	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -30,7 +31,7 @@ func allChecks() bool { return race.Long() || os.Getenv("PARLEY_DRAWS") != "" }
 func (p plan) carryOut(t *testing.T, plant world.Plant) (outcome, error) {
 	beside := ""
 	if p.Seed%3 == 0 {
-		beside = besides[p.Seed/3%uint64(len(besides))]
+		beside = draw.Besides[p.Seed/3%uint64(len(draw.Besides))]
 	}
 	s, text, err := randomSetting(rand.New(rand.NewPCG(p.Seed, 1)), p.Seed%4 == 0, beside, plant)
 	if err != nil {

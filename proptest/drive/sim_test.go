@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/stage"
+	"github.com/parley-go/parley/proptest/draw"
 	"github.com/parley-go/parley/proptest/race"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -326,7 +327,7 @@ func simulated(seed uint64) (f *follower, err error) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	beside := ""
 	if seed%3 == 0 {
-		beside = besides[seed/3%uint64(len(besides))]
+		beside = draw.Besides[seed/3%uint64(len(draw.Besides))]
 	}
 	s, text, err := randomSetting(r, false, beside, 0)
 	if err != nil {

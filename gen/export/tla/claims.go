@@ -365,7 +365,12 @@ func (m *module) resting(quiet model.Expr) {
 	if quiet == nil {
 		asked := "Command(i)"
 		if m.has["hostile"] {
-			asked += fmt.Sprintf(" \\/ \\E j \\in 0..%d : Forge(i, j)", n-1)
+			peers := fmt.Sprintf("\\E j \\in 0..%d : ", n-1)
+			asked += " \\/ (" + peers + "Forge(i, j))"
+			if m.has["links"] { // a machine that mentions links nowhere does not notice
+				notices := set(0, n, func(i int) bool { return m.c.Instances[i].Role.Linked() })
+				asked += " \\/ (i \\in " + notices + " /\\ " + peers + "HangUp(i, j))"
+			}
 		}
 		still = append(still, "~ENABLED (Still /\\ ("+asked+"))")
 	}

@@ -205,6 +205,9 @@ func (s *Machines) quiet() {
 func (s *Machines) resting(i int, b []byte) []int64 {
 	p := s.Procs[i]
 	l := p.Unpack(b)
+	if p.Inst.IsHostile() {
+		return []int64{0, 1} // it need not do anything, and its own end of a link waits for ever
+	}
 	if s.Check.Quiet == nil && p.remains(l) {
 		return []int64{1, 1} // as where a command is possible
 	} else if l.Get(p.AtDown) != 0 {
