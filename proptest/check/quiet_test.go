@@ -84,3 +84,32 @@ func TestHostileIsNoExcuse(t *testing.T) {
 		}
 	}
 }
+
+// apart are three machines that have nothing left to do but to lose their links.
+const apart = `protocol: apart
+parties: 3
+tick: 1s
+messages: {A: }
+roles:
+  peer:
+    initial: s0
+    states:
+      s0: {start: {send: A, to: all}, lost: {goto: s1}, A: ignore}
+      s1: {lost: ignore, A: ignore}
+checks:
+  main: {instances: {a: peer, b: peer, c: peer}, time: {beat: 1, delay: 1}, faults: {break: 1}}
+`
+
+// TestBreakIsNoExcuse: with time, that a link might break is nothing that can still happen, least of all if it has
+// broken as often as it may.
+func TestBreakIsNoExcuse(t *testing.T) {
+	r, err := suiteSystem(t, apart).Run(context.Background(), explore.Options{}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range r.Claims {
+		if (c.Result == Violated) != (c.Name == Deadlock) {
+			t.Errorf("%s: %s\n%s", c.Name, c.Result, r.Text(false))
+		}
+	}
+}

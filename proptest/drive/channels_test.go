@@ -173,7 +173,8 @@ func TestOtherChannel(t *testing.T) {
 	}
 }
 
-// TestLinkBeside: a link for a channel that loses messages may come later; what is sent over it before is lost, and the
+// TestLinkBeside: a link for a channel that loses messages may come later; what is sent over it before is lost,
+// and the
 // program is told once. When it ends, the peer is gone.
 func TestLinkBeside(t *testing.T) {
 	c, s := starts(gne.NewClientRunner()), starts(gne.NewServerRunner())
@@ -352,7 +353,8 @@ func TestReliableBeside(t *testing.T) {
 	}
 }
 
-// TestSimulatedGame: in simulated runs whose second channel loses, copies and reorders, and whose network falls apart,
+// TestSimulatedGame: in simulated runs whose second channel loses, copies and reorders, and whose network falls
+// apart,
 // places are heard and the game comes to its end. A seed repeats its run.
 func TestSimulatedGame(t *testing.T) {
 	moved, over := 0, 0

@@ -165,7 +165,8 @@ func late(s *setting, list []run.Step) {
 				if x.Kind == run.LinkUp && x.From == e[1] {
 					up[e[0]] = true
 				}
-				early = early || !up[e[0]] && slices.ContainsFunc(x.Sent, func(m run.Sent) bool { return m.To == e[1] })
+				early = early || !up[e[0]] && slices.ContainsFunc(x.Sent,
+					func(m run.Sent) bool { return m.To == e[1] })
 			}
 		}
 		l.Late = !early && l.Untold == [2]bool{}

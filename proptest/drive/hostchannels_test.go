@@ -38,7 +38,8 @@ func opens(t *testing.T) *hall {
 		t.Fatal(err)
 	}
 	say := func(what string) { h.told <- fmt.Sprintf("%d %s", h.Peer(), what) }
-	h.Host, err = driver.NewHost(gne.NewServerRunner(), func(r server) *gne.Server { return &r.Machine }, nil, h.events,
+	h.Host, err = driver.NewHost(gne.NewServerRunner(), func(r server) *gne.Server { return &r.Machine }, nil,
+		h.events,
 		driver.Options[server]{
 			OnReport: func(r server, i int) { say(string(r.AppendEffect(nil, i))) },
 			OnError:  func(_ server, err *driver.Error) { say(fmt.Sprintf("error %v: %v", err.Kind, err.Cause)) },

@@ -43,7 +43,8 @@ func place(channel, network string, at net.Addr) parley.Place {
 	return p
 }
 
-// TestPlayChannels: a session has a link for each channel, over TCP and UDP, and the machine is up when they are there.
+// TestPlayChannels: a session has a link for each channel, over TCP and UDP, and the machine is up when they are
+// there.
 func TestPlayChannels(t *testing.T) {
 	here := []parley.Place{place("places", "udp4", nil), place("events", "tcp4", nil)}
 	l, err := parley.ListenChannels(here, parley.Options{})

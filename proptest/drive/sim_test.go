@@ -290,7 +290,8 @@ func (f *follower) do(i int, mv stage.Move, s *trace.Step) error {
 		return nil
 	}
 	f.now = t.Next
-	if state := f.Parties[i].States[t.Value[0]].Name; t.What == world.Dropped || t.Code != s.Code || state != s.After {
+	if state := f.Parties[i].States[t.Value[0]].Name; t.What == world.Dropped || t.Code != s.Code ||
+		state != s.After {
 		return fmt.Errorf("it is %v and in %s, in the world %v, %v and in %s", s.Code, s.After, t.What, t.Code, state)
 	}
 	return nil

@@ -21,20 +21,21 @@ import (
 // keep it small.
 func troubled(r *rand.Rand, text string) string {
 	var list []string
-	for _, x := range []string{"crash: {a: 1}", "restart: {a: 1}", "atomic: true", "lose: 1", "duplicate: 1", "overtake: 1",
-		"break: 1", "return: 1", "partition: 1"} {
-		if r.IntN(3) == 0 {
-			list = append(list, x)
+	sets := [][]string{
+		{"lose: 1", "duplicate: 1", "overtake: 1"}, {"crash: {a: 1}"}, {"crash: {a: 1}", "restart: {a: 1}"},
+		{"crash: 1", "atomic: true", "restart: {a: 1, b: 1}"}, {"break: 1"}, {"break: 1", "return: 1"},
+		{"partition: 1"},
+	}
+	for range r.IntN(3) {
+		for _, x := range sets[r.IntN(len(sets))] {
+			if name, _, _ := strings.Cut(x, ":"); !strings.Contains(strings.Join(list, " "), name+":") &&
+				r.IntN(6) > 0 {
+				list = append(list, x)
+			}
 		}
 	}
 	with := "environment: {go: {times: 1}, off: {times: 1}}"
 	faults := strings.Join(list, ", ")
-	if strings.Contains(faults, "restart") && !strings.Contains(faults, "crash") {
-		faults = ""
-	}
-	if strings.Contains(faults, "return") && !strings.Contains(faults, "break") {
-		faults = "break: 1, " + faults
-	}
 	if faults != "" {
 		with += ", faults: {" + faults + "}"
 	}
@@ -48,7 +49,7 @@ func troubled(r *rand.Rand, text string) string {
 // PARLEY_TLA=500 draws five hundred, PARLEY_SEED says from where.
 func TestRandom(t *testing.T) {
 	race.Skip(t)
-	runs, same, refused := race.Draws(12, 150), 0, 0
+	runs, same, refused := race.Draws(12, 100), 0, 0
 	if n, err := strconv.Atoi(os.Getenv("PARLEY_TLA")); err == nil {
 		runs = n
 	}
@@ -72,7 +73,7 @@ func TestRandom(t *testing.T) {
 			continue
 		}
 		first, err := sys.Run(t.Context(), explore.Options{MaxConfigurations: most, KeepGoing: true}, nil)
-		if err != nil || first.Ended != "" || first.Configurations < 8 {
+		if err != nil || first.Ended != "" || first.Configurations < 8 || first.Steps > 20*most {
 			continue
 		}
 		files, err := export.Export(p, p.Checks[0], "Model")

@@ -23,7 +23,7 @@ func bound() int {
 	case race.Long():
 		return 1_000
 	}
-	return 150
+	return 100
 }
 
 // failures are the built-in claims that a failed step violates.
@@ -35,7 +35,7 @@ func TestShipped(t *testing.T) {
 	race.Skip(t)
 	same, refused := 0, 0
 	for n, file := range shipped(t) {
-		if !race.Some(n, 4) {
+		if !race.Some(n, 6) {
 			continue
 		}
 		t.Run(strings.TrimPrefix(file, "../../specs/"), func(t *testing.T) {

@@ -364,13 +364,17 @@ func (m *module) resting(quiet model.Expr) {
 	}
 	if quiet == nil {
 		asked := "Command(i)"
+		peers := fmt.Sprintf("\\E j \\in 0..%d : ", n-1)
+		// A machine that mentions links nowhere does not notice what becomes of them.
+		notices := "i \\in " + set(0, n, func(i int) bool { return m.c.Instances[i].Role.Linked() }) + " /\\ "
 		if m.has["hostile"] {
-			peers := fmt.Sprintf("\\E j \\in 0..%d : ", n-1)
 			asked += " \\/ (" + peers + "Forge(i, j))"
-			if m.has["links"] { // a machine that mentions links nowhere does not notice
-				notices := set(0, n, func(i int) bool { return m.c.Instances[i].Role.Linked() })
-				asked += " \\/ (i \\in " + notices + " /\\ " + peers + "HangUp(i, j))"
-			}
+		}
+		if m.all("hostile links") {
+			asked += " \\/ (" + notices + peers + "HangUp(i, j))"
+		}
+		if m.all("break partition") {
+			asked += " \\/ (" + notices + peers + "j \\in ends[i].cutoff /\\ Break(i, j))"
 		}
 		still = append(still, "~ENABLED (Still /\\ ("+asked+"))")
 	}

@@ -230,10 +230,13 @@ func (s *Machines) resting(i int, b []byte) []int64 {
 	return t
 }
 
-// commanded reports whether the program can give a command; channel lengths are not looked at.
+// commanded reports whether the program can give a command; channel lengths are not looked at. That a link may break
+// is a fault, which need not happen.
 func (p *Process) commanded(b []byte) bool {
 	found := false
-	p.Local(b, func(s explore.Step) { found = found || !p.sys.isSpecial(s.Label) })
+	p.Local(b, func(s explore.Step) {
+		found = found || !p.sys.isSpecial(s.Label) && s.Spends&explore.SpendsBreak == 0
+	})
 	return found
 }
 
