@@ -1,10 +1,11 @@
-// Command parsec-server is the slotserver of Parsec's document of 1998 as a program: players join over TCP with
-// lines of text, get a slot, and hear who else plays. An HTML page and a list as JSON show who is there, addresses
-// may be banned while it runs, and it registers with a masterserver.
+// Command parsec-server is the slotserver and the gameserver of Parsec's document of 1998 as a program: players join
+// over TCP with lines of text, get a slot, and hear who else plays. With -mode game all packets of the game go through
+// it over UDP, to who is near enough. An HTML page and a list as JSON show who is there, addresses may be banned while
+// it runs, and it registers with a masterserver. -play shows what -record has kept.
 //
-// It parses flags and prints; connections are the business of slots.go, bans that of bans.go, the page that of
-// page.go, the masterserver that of register.go, and what is said to whom that of the generated machines. It must
-// not know the lines of the protocol. Start from [run]. Try it by hand:
+// It parses flags and prints; connections are the business of slots.go and game.go, who gets what of the game that of
+// crowd.go, bans that of bans.go, the page that of page.go, the masterserver that of register.go, and what is said to
+// whom that of the generated machines. It must not know the lines of the protocol. Start from [run]. Try it by hand:
 //
 //	go run ./examples/parsec-server -listen 127.0.0.1:6582 -http 127.0.0.1:8080
 //	nc -C 127.0.0.1 6582
@@ -14,6 +15,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -30,6 +32,7 @@ import (
 
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/machines/slotserver"
+	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 func main() {
@@ -41,7 +44,16 @@ func main() {
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("parsec-server", flag.ContinueOnError)
 	var s server
-	address := flags.String("listen", ":6582", "`address` to listen on, IPv4")
+	mode := flags.String("mode", "slot",
+		"`mode`: slot, where players send to each other, or game, where all goes through this server")
+	address := flags.String("listen", "", "`address` to listen on, IPv4 (default :6582, or :6581 with -mode game)")
+	var g gameFlags
+	flags.StringVar(&g.udp, "udp", ":6522", "`address` for the packets of the game, IPv4; with -mode game")
+	flags.Float64Var(&g.reach, "range", 0, "`distance` below which ships see each other, 0 for any; with -mode game")
+	flags.IntVar(&g.rate, "rate", 0, "`bytes` a second that a player gets, 0 for no limit; with -mode game")
+	flags.StringVar(&g.record, "record", "",
+		"`file` that the session is kept in, which must not be there yet; with -mode game")
+	play := flags.String("play", "", "`file` to show what was recorded, and end")
 	web := flags.String("http", "", "`address` at which a browser finds the list, and programs find /list.json")
 	name := flags.String("name", "Parley", "`name` of the server; blanks are shown for _")
 	greeting := flags.String("greeting", "Welcome.|Have fun.|Be fair.|Good luck.",
@@ -59,9 +71,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
+	if *play != "" {
+		return show(*play, stdout, stderr)
+	}
 	s.log = slog.New(slog.NewTextHandler(stderr, nil))
 	if err := s.prepare(*name, *greeting); err != nil {
 		return usage.Wrong(flags, stderr, err)
+	}
+	var serve func(context.Context, *tcp.Listener) error
+	switch *mode {
+	case "slot":
+		serve, *address = s.serve, cmp.Or(*address, ":6582")
+	case "game":
+		gs, err := g.open(&s)
+		if err != nil {
+			return usage.Wrong(flags, stderr, err)
+		}
+		serve, *address = gs.serve, cmp.Or(*address, ":6581")
+		fmt.Fprintln(stdout, "the game is at", gs.ports.LocalAddr())
+	default:
+		return usage.Wrong(flags, stderr, fmt.Errorf("-mode: %q is neither slot nor game", *mode))
 	}
 	listener, err := listen(*address, s.log)
 	if err != nil {
@@ -83,7 +112,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if s.master.address != "" {
 		others.Go(func() { s.register(ctx) })
 	}
-	err = s.serve(ctx, listener)
+	err = serve(ctx, listener)
 	cancel()
 	others.Wait()
 	if err != nil {
@@ -95,15 +124,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // prepare takes what the administrator says, which must fit into the protocol's lines.
 func (s *server) prepare(name, greeting string) error {
-	var ok bool
-	if s.name, ok = slotserver.NewName(name); !ok || name == "" || strings.ContainsAny(name, " \t\n") {
+	if _, ok := slotserver.NewName(name); !ok || name == "" || strings.ContainsAny(name, " \t\n") {
 		return errors.New("-name: 1 to 31 characters, with _ for a blank")
 	}
-	lines := strings.Split(greeting, "|")
-	if len(lines) != len(s.greeting.Items) {
-		return fmt.Errorf("-greeting: %d lines, and there are %d", len(lines), len(s.greeting.Items))
+	s.name, s.greeting = name, strings.Split(greeting, "|")
+	if len(s.greeting) != 4 {
+		return fmt.Errorf("-greeting: %d lines, and there are 4", len(s.greeting))
 	}
-	for i, l := range lines {
+	for i, l := range s.greeting {
 		text, ok := slotserver.NewLine(l)
 		if !ok {
 			return fmt.Errorf("-greeting: line %d has more than 500 characters", i+1)
@@ -112,9 +140,7 @@ func (s *server) prepare(name, greeting string) error {
 		if _, err := slotserver.AppendMessage(nil, &m); err != nil {
 			return fmt.Errorf("-greeting: line %d: %w", i+1, err)
 		}
-		s.greeting.Items[i] = text
 	}
-	s.greeting.Len = uint8(len(lines))
 	if s.bans.file != "" {
 		if _, err := s.bans.read(); err != nil {
 			return fmt.Errorf("-bans: %w", err)

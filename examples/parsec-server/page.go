@@ -6,8 +6,6 @@ import (
 	"html/template"
 	"strings"
 	"time"
-
-	"github.com/parley-go/parley/machines/slotserver"
 )
 
 // about is what the administrator says of the server.
@@ -45,17 +43,17 @@ func (s *server) rows() []row {
 		rows[i].Slot = i + 1
 	}
 	for _, p := range s.list() {
-		rows[p.Slot] = row{int(p.Slot) + 1, name(p.Name), p.Ip.String(), p.Os.String()}
+		rows[p.slot] = row{p.slot + 1, name(p.name), p.ip, p.os}
 	}
 	return rows
 }
 
 // name is a player's as people see it; an empty one has a mark, since its slot is taken.
-func name(n slotserver.Name) string {
-	if n.Len == 0 {
+func name(n string) string {
+	if n == "" {
 		return "?"
 	}
-	return n.String()
+	return n
 }
 
 // page is the list as HTML.
@@ -65,7 +63,7 @@ func (s *server) page(now time.Time) []byte {
 		about
 		Name, Date string
 		Rows       []row
-	}{s.about, strings.ReplaceAll(s.name.String(), "_", " "), now.UTC().Format(time.RFC1123), s.rows()})
+	}{s.about, strings.ReplaceAll(s.name, "_", " "), now.UTC().Format(time.RFC1123), s.rows()})
 	if err != nil {
 		return []byte(err.Error())
 	}
@@ -84,7 +82,7 @@ func (s *server) json() []byte {
 		Name    string `json:"name"`
 		Slots   int    `json:"slots"`
 		Players []row  `json:"players"`
-	}{s.name.String(), 16, taken})
+	}{s.name, 16, taken})
 	if err != nil {
 		return []byte(err.Error())
 	}

@@ -37,7 +37,7 @@ func (s *server) register(ctx context.Context) {
 
 // listed registers once, and tells how many play until the connection ends.
 func (s *server) listed(ctx context.Context) error {
-	name, _ := masterserver.NewName(s.name.String())
+	name, _ := masterserver.NewName(s.name)
 	os, _ := masterserver.NewSystem("go")
 	url, ok := masterserver.NewUrl(s.master.url)
 	if !ok {

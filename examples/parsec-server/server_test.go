@@ -17,8 +17,21 @@ import (
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
+// both runs a test for a slotserver and for a gameserver, whose lines are the same.
+func both(t *testing.T, test func(*testing.T, bool)) {
+	t.Run("slot", func(t *testing.T) { test(t, false) })
+	t.Run("game", func(t *testing.T) { test(t, true) })
+}
+
 // start runs a slotserver on loopback, where all clients have one address.
 func start(t *testing.T, bans string) (s *server, address string) {
+	t.Helper()
+	s, address, _ = startWith(t, bans, nil)
+	return s, address
+}
+
+// startWith is start for a gameserver, if there are flags for one.
+func startWith(t *testing.T, bans string, f *gameFlags) (s *server, address string, g *game) {
 	t.Helper()
 	s = &server{handshake: time.Minute, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if bans != "" {
@@ -32,37 +45,45 @@ func start(t *testing.T, bans string) (s *server, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	serve := s.serve
+	if f != nil {
+		f.udp = "127.0.0.1:0"
+		if g, err = f.open(s); err != nil {
+			t.Fatal(err)
+		}
+		serve = g.serve
+	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- s.serve(ctx, listener) }()
+	go func() { done <- serve(ctx, listener) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)
 		}
 	})
-	return s, listener.Addr().String()
+	return s, listener.Addr().String(), g
 }
 
-// player is a plain connection.
-type player struct {
+// visitor is a plain connection.
+type visitor struct {
 	t    *testing.T
 	conn net.Conn
 	r    *bufio.Reader
 }
 
-func dial(t *testing.T, address string) *player {
+func dial(t *testing.T, address string) *visitor {
 	t.Helper()
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { conn.Close() })
-	return &player{t, conn, bufio.NewReader(conn)}
+	return &visitor{t, conn, bufio.NewReader(conn)}
 }
 
 // says sends a line and expects exactly these lines back.
-func (p *player) says(sent string, want ...string) {
+func (p *visitor) says(sent string, want ...string) {
 	p.t.Helper()
 	if _, err := io.WriteString(p.conn, sent+"\n"); err != nil {
 		p.t.Fatal(err)
@@ -70,14 +91,25 @@ func (p *player) says(sent string, want ...string) {
 	p.hears(want...)
 }
 
-func (p *player) hears(want ...string) {
+func (p *visitor) hears(want ...string) {
 	p.t.Helper()
 	p.conn.SetReadDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
 	for _, w := range want {
-		if got, err := p.r.ReadString('\n'); got != w+"\n" {
+		got, err := p.r.ReadString('\n')
+		if strings.HasPrefix(got, "key: ") { // of a gameserver
+			got, err = p.r.ReadString('\n')
+		}
+		if got != w+"\n" {
 			p.t.Fatalf("got %q (%v), want %q", got, err, w)
 		}
 	}
+}
+
+func flagsOf(game bool) *gameFlags {
+	if game {
+		return &gameFlags{}
+	}
+	return nil
 }
 
 func join(name string) string { return "version: 1.0 join me: " + name + " os: linux" }
@@ -88,8 +120,10 @@ func accepted(name string, slot int) []string {
 }
 
 // TestDialogue is the document's, with all that can be said instead.
-func TestDialogue(t *testing.T) {
-	s, address := start(t, "")
+func TestDialogue(t *testing.T) { both(t, testDialogue) }
+
+func testDialogue(t *testing.T, game bool) {
+	s, address, _ := startWith(t, "", flagsOf(game))
 	a, b := dial(t, address), dial(t, address)
 	a.says("remove me", "you're not even joined")
 	a.says("my new name: a", "you sent an invalid request")
@@ -130,9 +164,11 @@ func TestDialogue(t *testing.T) {
 }
 
 // TestFull: sixteen play, the next one is told so, and gets the slot of whoever leaves.
-func TestFull(t *testing.T) {
-	_, address := start(t, "")
-	players := make([]*player, 16)
+func TestFull(t *testing.T) { both(t, testFull) }
+
+func testFull(t *testing.T, game bool) {
+	_, address, _ := startWith(t, "", flagsOf(game))
+	players := make([]*visitor, 16)
 	for i := range players {
 		players[i] = dial(t, address)
 		name := fmt.Sprint("p", i)
@@ -155,7 +191,9 @@ func TestFull(t *testing.T) {
 
 // TestBans: the list on disk counts as it is when somebody asks, by address and by prefix; one that cannot be read
 // changes nothing.
-func TestBans(t *testing.T) {
+func TestBans(t *testing.T) { both(t, testBans) }
+
+func testBans(t *testing.T, game bool) {
 	file := filepath.Join(t.TempDir(), "bans")
 	stamp := time.Unix(1, 0)
 	write := func(text string) {
@@ -169,7 +207,7 @@ func TestBans(t *testing.T) {
 		}
 	}
 	write("# nobody yet\n10.0.0.0/8\n")
-	s, address := start(t, file)
+	s, address, _ := startWith(t, file, flagsOf(game))
 	a := dial(t, address)
 	a.says(join("a"), accepted("a", 0)...)
 	a.says("remove me", "removing you")
@@ -200,13 +238,13 @@ func TestRegister(t *testing.T) {
 		defer close(ended)
 		s.register(ctx)
 	}()
-	accept := func() *player {
+	accept := func() *visitor {
 		t.Helper()
 		conn, err := l.Accept()
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &player{t, conn, bufio.NewReader(conn)}
+		m := &visitor{t, conn, bufio.NewReader(conn)}
 		m.hears("version: 1.0 join me: Test_Server os: go maxplayers: 16 url: http://example.org/")
 		return m
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/netip"
+	"slices"
 	"sync"
 	"time"
 
@@ -22,10 +23,10 @@ const maxParties = len(slotserver.Server{}.List) - 1
 // perAddress is how many of them one address may have: players behind one router, but nobody fills the server alone.
 const perAddress = 8
 
-// server is a slotserver and what its administrator says of it.
+// server is a slot- or gameserver, and what its administrator says of it.
 type server struct {
-	name            slotserver.Name
-	greeting        slotserver.LineList
+	name            string
+	greeting        []string
 	handshake, idle time.Duration // for who says nothing
 	bans            bans
 	about           about
@@ -34,7 +35,13 @@ type server struct {
 	changed         chan struct{} // the number of players may have changed
 
 	mu      sync.Mutex
-	players []slotserver.Player // by slot
+	players []player // by slot
+}
+
+// player is one in the list, as pages show it.
+type player struct {
+	slot         int
+	name, ip, os string
 }
 
 // listen opens the server's port. The protocol's updates have addresses of IPv4 alone.
@@ -44,7 +51,7 @@ func listen(address string, log *slog.Logger) (*tcp.Listener, error) {
 
 // serve runs the server until ctx ends, which is no error.
 func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
-	r, err := slotserver.NewServerRunner(s.name, s.greeting)
+	r, err := s.runner()
 	if err != nil {
 		listener.Close()
 		return err
@@ -57,7 +64,16 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 		Asks: func(a slotserver.ServerAsksReport) {
 			d.Post(s.answer(a.Client, peers.Address(int(a.Client))))
 		},
-		Changed: func() { s.note(&r.Machine) },
+		Changed: func() {
+			var list []player
+			for i := range r.Machine.List {
+				if p := &r.Machine.List[i]; p.Present {
+					v := &p.Value
+					list = append(list, player{int(v.Slot), v.Name.String(), v.Ip.String(), v.Os.String()})
+				}
+			}
+			s.note(list)
+		},
 	}
 	d = driver.New(r, driver.Options[*slotserver.ServerRunner]{
 		HandshakeLimit: s.handshake, IdleLimit: s.idle, Logger: s.log, OnReport: h.OnReport,
@@ -83,16 +99,21 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 	return err
 }
 
+// runner returns the machine with what the administrator says.
+func (s *server) runner() (*slotserver.ServerRunner, error) {
+	name, _ := slotserver.NewName(s.name)
+	var lines slotserver.LineList
+	for i, l := range s.greeting {
+		lines.Items[i], _ = slotserver.NewLine(l)
+		lines.Len++
+	}
+	return slotserver.NewServerRunner(name, lines)
+}
+
 // answer looks up whether a client may play.
 func (s *server) answer(client fsm.Peer, address string) func(*slotserver.ServerRunner) fsm.Result {
-	a, err := netip.ParseAddr(address)
-	banned := err != nil // it has gone meanwhile
-	if !banned {
-		if banned, err = s.bans.has(a); err != nil {
-			s.log.Error("the bans are as they were", "error", err)
-		}
-	}
 	ip, ok := slotserver.NewAddress(address)
+	banned := s.banned(address)
 	return func(r *slotserver.ServerRunner) fsm.Result {
 		if banned || !ok {
 			return r.Ban(client)
@@ -101,21 +122,24 @@ func (s *server) answer(client fsm.Peer, address string) func(*slotserver.Server
 	}
 }
 
+// banned reports whether nobody at an address may play.
+func (s *server) banned(address string) bool {
+	a, err := netip.ParseAddr(address)
+	if err != nil {
+		return true // it has gone meanwhile
+	}
+	banned, err := s.bans.has(a)
+	if err != nil {
+		s.log.Error("the bans are as they were", "error", err)
+	}
+	return banned
+}
+
 // note keeps the list for the page and the masterserver.
-func (s *server) note(m *slotserver.Server) {
-	var slots [16]*slotserver.Player
-	for i := range m.List {
-		if p := &m.List[i]; p.Present {
-			slots[p.Value.Slot] = &p.Value
-		}
-	}
+func (s *server) note(list []player) {
+	slices.SortFunc(list, func(a, b player) int { return a.slot - b.slot })
 	s.mu.Lock()
-	s.players = s.players[:0]
-	for _, p := range slots {
-		if p != nil {
-			s.players = append(s.players, *p)
-		}
-	}
+	s.players = list
 	s.mu.Unlock()
 	select {
 	case s.changed <- struct{}{}:
@@ -123,9 +147,9 @@ func (s *server) note(m *slotserver.Server) {
 	}
 }
 
-// list returns a copy of the list, by slot.
-func (s *server) list() []slotserver.Player {
+// list returns the players by slot; nobody changes it.
+func (s *server) list() []player {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return append([]slotserver.Player(nil), s.players...)
+	return s.players
 }

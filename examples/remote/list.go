@@ -15,7 +15,7 @@ import (
 )
 
 // MaxList is the most bytes of events that fit into a packet over UDP, without their end.
-const MaxList = 1244
+const MaxList = 1240
 
 // Priority says what becomes of an event where not all can be sent.
 type Priority uint8

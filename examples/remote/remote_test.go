@@ -152,7 +152,7 @@ func TestQueue(t *testing.T) {
 // TestModem: how much fits into the 28.8 kbit/s of the document, with what UDP and IP add.
 func TestModem(t *testing.T) {
 	const modem, headers = 28800 / 8, 28
-	const packet = 144 + 10 + headers // a GAME_STATE without events, as examples/parsec-server sends it
+	const packet = 144 + 9 + headers // a GAME_STATE without events, as examples/parsec-server sends it
 	for _, c := range []struct{ others, rate int }{{1, 19}, {3, 6}, {15, 1}} {
 		if c.others*c.rate*packet > modem || c.others*(c.rate+1)*packet <= modem {
 			t.Errorf("%d others at %d a second need %d bytes a second of %d", c.others, c.rate,

@@ -90,24 +90,26 @@ func (ev *ClientEvent) invalid() bool {
 		return ev.Message.Gone.Ip.Len > 15
 	case ClientReceiveNamed:
 		return ev.Message.Named.Ip.Len > 15 || ev.Message.Named.Name.Len > 31
+	case ClientReceiveKey:
+		return ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775
 	case ClientReceiveText:
 		return ev.Message.Text.Text.Len > 500
 	case ClientReceiveState:
-		return ev.Message.State.Slot > 15 || ev.Message.State.Ship.Len > 92 || ev.Message.State.Events.Len > 1244 || ev.Message.State.Shown>>16 != 0
+		return ev.Message.State.Slot > 15 || ev.Message.State.Ship.Len > 92 || ev.Message.State.Events.Len > 1240 || ev.Message.State.Key < 0 || ev.Message.State.Key > 1099511627775 || ev.Message.State.Shown>>16 != 0
 	case ClientReceiveAlive:
-		return ev.Message.Alive.Slot > 15 || ev.Message.Alive.Events.Len > 1244 || ev.Message.Alive.Shown>>16 != 0
+		return ev.Message.Alive.Slot > 15 || ev.Message.Alive.Events.Len > 1240 || ev.Message.Alive.Key < 0 || ev.Message.Alive.Key > 1099511627775 || ev.Message.Alive.Shown>>16 != 0
 	case ClientReceiveShip:
-		return ev.Message.Ship.Slot > 15 || ev.Message.Ship.Ship.Len > 92 || ev.Message.Ship.Events.Len > 1244
+		return ev.Message.Ship.Slot > 15 || ev.Message.Ship.Ship.Len > 92 || ev.Message.Ship.Events.Len > 1240 || ev.Message.Ship.Key < 0 || ev.Message.Ship.Key > 1099511627775
 	case ClientReceiveHide:
-		return ev.Message.Hide.Slot > 15
+		return ev.Message.Hide.Slot > 15 || ev.Message.Hide.Key < 0 || ev.Message.Hide.Key > 1099511627775
 	case ClientReceiveNews:
-		return ev.Message.News.Events.Len > 1244
+		return ev.Message.News.Events.Len > 1240 || ev.Message.News.Key < 0 || ev.Message.News.Key > 1099511627775
 	case ClientCommandJoin:
 		return ev.Join.Version.Major > 9 || ev.Join.Version.Minor > 9 || ev.Join.Name.Len > 31 || ev.Join.Os.Len > 31
 	case ClientCommandRename:
 		return ev.Rename.Name.Len > 31
 	case ClientCommandTell:
-		return ev.Tell.Ship.Present && ev.Tell.Ship.Value.Len > 92 || ev.Tell.Events.Len > 1244
+		return ev.Tell.Ship.Present && ev.Tell.Ship.Value.Len > 92 || ev.Tell.Events.Len > 1240
 	}
 	return false
 }
@@ -134,25 +136,32 @@ func (ev *ClientEvent) outside(why *fsm.Refusal) {
 	case ClientReceiveNamed:
 		why.Outside(ev.Message.Named.Ip.Len > 15, "ip", "text 15")
 		why.Outside(ev.Message.Named.Name.Len > 31, "name", "text 31")
+	case ClientReceiveKey:
+		why.Outside(ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775, "key", "0..1099511627775")
 	case ClientReceiveText:
 		why.Outside(ev.Message.Text.Text.Len > 500, "text", "text 500")
 	case ClientReceiveState:
 		why.Outside(ev.Message.State.Slot > 15, "slot", "0..15")
 		why.Outside(ev.Message.State.Ship.Len > 92, "ship", "bytes 92")
-		why.Outside(ev.Message.State.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.State.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.State.Key < 0 || ev.Message.State.Key > 1099511627775, "key", "0..1099511627775")
 		why.Outside(ev.Message.State.Shown>>16 != 0, "shown", "the set of 0..15")
 	case ClientReceiveAlive:
 		why.Outside(ev.Message.Alive.Slot > 15, "slot", "0..15")
-		why.Outside(ev.Message.Alive.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.Alive.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.Alive.Key < 0 || ev.Message.Alive.Key > 1099511627775, "key", "0..1099511627775")
 		why.Outside(ev.Message.Alive.Shown>>16 != 0, "shown", "the set of 0..15")
 	case ClientReceiveShip:
 		why.Outside(ev.Message.Ship.Slot > 15, "slot", "0..15")
 		why.Outside(ev.Message.Ship.Ship.Len > 92, "ship", "bytes 92")
-		why.Outside(ev.Message.Ship.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.Ship.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.Ship.Key < 0 || ev.Message.Ship.Key > 1099511627775, "key", "0..1099511627775")
 	case ClientReceiveHide:
 		why.Outside(ev.Message.Hide.Slot > 15, "slot", "0..15")
+		why.Outside(ev.Message.Hide.Key < 0 || ev.Message.Hide.Key > 1099511627775, "key", "0..1099511627775")
 	case ClientReceiveNews:
-		why.Outside(ev.Message.News.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.News.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.News.Key < 0 || ev.Message.News.Key > 1099511627775, "key", "0..1099511627775")
 	case ClientCommandJoin:
 		why.Outside(ev.Join.Version.Major > 9 || ev.Join.Version.Minor > 9, "version", "Version")
 		why.Outside(ev.Join.Name.Len > 31, "name", "text 31")
@@ -161,7 +170,7 @@ func (ev *ClientEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Rename.Name.Len > 31, "name", "text 31")
 	case ClientCommandTell:
 		why.Outside(ev.Tell.Ship.Present && ev.Tell.Ship.Value.Len > 92, "ship", "bytes 92")
-		why.Outside(ev.Tell.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Tell.Events.Len > 1240, "events", "bytes up to 1240")
 	}
 }
 

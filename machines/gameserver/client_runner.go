@@ -81,7 +81,7 @@ func (r *ClientRunner) Command(text string) (fsm.Result, error) {
 			c.Ship.Value, _ = NewShip(s.Text(92))
 			c.Ship.Present = true
 		}
-		c.Events, _ = NewEvents(s.Field("events").Text(1244))
+		c.Events, _ = NewEvents(s.Field("events").Text(1240))
 		s.Close('}')
 		give = func() fsm.Result { return r.Tell(c.Ship, c.Events) }
 	default:

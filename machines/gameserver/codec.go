@@ -456,7 +456,7 @@ func matchKey(line []byte, v *KeyMessage) bool {
 		return false
 	}
 	word, line = wire.Word(line, '\n')
-	if n, ok = wire.Decimal(word, 4294967295); !ok {
+	if n, ok = wire.Decimal(word, 1099511627775); !ok {
 		return false
 	}
 	v.Key = Key(n)
@@ -541,11 +541,11 @@ func readHeaderOnGame(b []byte) (kind MessageKind, total int, e wire.Error) {
 
 // leastFrameOnGame has the least length of each message's frame.
 var leastFrameOnGame = [...]uint16{
-	MessageState: 152,
-	MessageAlive: 152,
-	MessageShip:  152,
-	MessageHide:  152,
-	MessageNews:  152,
+	MessageState: 153,
+	MessageAlive: 153,
+	MessageShip:  153,
+	MessageHide:  153,
+	MessageNews:  153,
 }
 
 // DecodeMessageOnGame is DecodeMessageToOnGame for a frame of which nobody knows who receives it.
@@ -607,8 +607,8 @@ func decodeItemsOnGame(to string, b []byte, m *Message) wire.Error {
 func oneOfState(b []byte, m *Message, to string) wire.Error {
 	var worst wire.Error
 	if to != "client" {
-		if len(b) < 152 {
-			worst = wire.Farther(worst, wire.Error{Message: "STATE", Problem: wire.Short, Value: int64(len(b)), Limit: 152})
+		if len(b) < 153 {
+			worst = wire.Farther(worst, wire.Error{Message: "STATE", Problem: wire.Short, Value: int64(len(b)), Limit: 153})
 		} else {
 			if m.Kind == MessageState {
 				m.State = StateMessage{}
@@ -623,8 +623,8 @@ func oneOfState(b []byte, m *Message, to string) wire.Error {
 		}
 	}
 	if to != "server" {
-		if len(b) < 152 {
-			worst = wire.Farther(worst, wire.Error{Message: "SHIP", Problem: wire.Short, Value: int64(len(b)), Limit: 152})
+		if len(b) < 153 {
+			worst = wire.Farther(worst, wire.Error{Message: "SHIP", Problem: wire.Short, Value: int64(len(b)), Limit: 153})
 		} else {
 			if m.Kind == MessageShip {
 				m.Ship = ShipMessage{}
@@ -648,8 +648,8 @@ func oneOfState(b []byte, m *Message, to string) wire.Error {
 func oneOfAlive(b []byte, m *Message, to string) wire.Error {
 	var worst wire.Error
 	if to != "client" {
-		if len(b) < 152 {
-			worst = wire.Farther(worst, wire.Error{Message: "ALIVE", Problem: wire.Short, Value: int64(len(b)), Limit: 152})
+		if len(b) < 153 {
+			worst = wire.Farther(worst, wire.Error{Message: "ALIVE", Problem: wire.Short, Value: int64(len(b)), Limit: 153})
 		} else {
 			if m.Kind == MessageAlive {
 				m.Alive = AliveMessage{}
@@ -664,8 +664,8 @@ func oneOfAlive(b []byte, m *Message, to string) wire.Error {
 		}
 	}
 	if to != "server" {
-		if len(b) < 152 {
-			worst = wire.Farther(worst, wire.Error{Message: "NEWS", Problem: wire.Short, Value: int64(len(b)), Limit: 152})
+		if len(b) < 153 {
+			worst = wire.Farther(worst, wire.Error{Message: "NEWS", Problem: wire.Short, Value: int64(len(b)), Limit: 153})
 		} else {
 			if m.Kind == MessageNews {
 				m.News = NewsMessage{}
@@ -746,14 +746,14 @@ func decodeState(b []byte, m *StateMessage) wire.Error {
 	}
 	at += 4
 	{
-		behind := uint64(12)
+		behind := uint64(13)
 		if behind > uint64(len(b)-at) {
 			return wire.Error{Message: "STATE", Field: "events", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + behind)}
 		}
 		end := len(b) - int(behind)
 		text := b[at:end]
-		if len(text) > 1244 {
-			return wire.Error{Message: "STATE", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1244}
+		if len(text) > 1240 {
+			return wire.Error{Message: "STATE", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1240}
 		}
 		m.Events.Len = uint16(copy(m.Events.Data[:], text))
 		at = end
@@ -765,11 +765,11 @@ func decodeState(b []byte, m *StateMessage) wire.Error {
 		return wire.Error{Message: "STATE", Offset: at, Problem: wire.Mismatch, Value: int64(v)}
 	}
 	at += 4
-	if len(b) < at+4 {
-		return wire.Error{Message: "STATE", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	if len(b) < at+5 {
+		return wire.Error{Message: "STATE", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 5)}
 	}
-	m.Key = Key(binary.LittleEndian.Uint32(b[at:]))
-	at += 4
+	m.Key = Key(wire.Unsigned(b[at:at+5], true))
+	at += 5
 	if len(b) < at+2 {
 		return wire.Error{Message: "STATE", Field: "view", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
@@ -799,11 +799,17 @@ func encodeState(dst []byte, start int, m *StateMessage) ([]byte, error) {
 	}
 	dst = append(dst, 0, 0, 0, 0)
 	{
-		text := m.Events.Data[:min(int(m.Events.Len), 1244)]
+		text := m.Events.Data[:min(int(m.Events.Len), 1240)]
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 0, 0, 0, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Key))
+	if m.Key < 0 {
+		return dst, wire.Error{Message: "STATE", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key)}
+	}
+	if m.Key > 1099511627775 {
+		return dst, wire.Error{Message: "STATE", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Key), 5, true)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.View))
 	if m.Shown > 65535 {
 		return dst, wire.Error{Message: "STATE", Field: "shown", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Shown), Limit: 65535}
@@ -823,14 +829,14 @@ func decodeAlive(b []byte, m *AliveMessage) wire.Error {
 	m.Slot = Slot(b[26])
 	at := 140
 	{
-		behind := uint64(12)
+		behind := uint64(13)
 		if behind > uint64(len(b)-at) {
 			return wire.Error{Message: "ALIVE", Field: "events", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + behind)}
 		}
 		end := len(b) - int(behind)
 		text := b[at:end]
-		if len(text) > 1244 {
-			return wire.Error{Message: "ALIVE", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1244}
+		if len(text) > 1240 {
+			return wire.Error{Message: "ALIVE", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1240}
 		}
 		m.Events.Len = uint16(copy(m.Events.Data[:], text))
 		at = end
@@ -842,11 +848,11 @@ func decodeAlive(b []byte, m *AliveMessage) wire.Error {
 		return wire.Error{Message: "ALIVE", Offset: at, Problem: wire.Mismatch, Value: int64(v)}
 	}
 	at += 4
-	if len(b) < at+4 {
-		return wire.Error{Message: "ALIVE", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	if len(b) < at+5 {
+		return wire.Error{Message: "ALIVE", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 5)}
 	}
-	m.Key = Key(binary.LittleEndian.Uint32(b[at:]))
-	at += 4
+	m.Key = Key(wire.Unsigned(b[at:at+5], true))
+	at += 5
 	if len(b) < at+2 {
 		return wire.Error{Message: "ALIVE", Field: "view", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
@@ -868,11 +874,17 @@ func encodeAlive(dst []byte, start int, m *AliveMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(m.Slot))
 	dst = append(dst, make([]byte, 113)...)
 	{
-		text := m.Events.Data[:min(int(m.Events.Len), 1244)]
+		text := m.Events.Data[:min(int(m.Events.Len), 1240)]
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 0, 0, 0, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Key))
+	if m.Key < 0 {
+		return dst, wire.Error{Message: "ALIVE", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key)}
+	}
+	if m.Key > 1099511627775 {
+		return dst, wire.Error{Message: "ALIVE", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Key), 5, true)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.View))
 	if m.Shown > 65535 {
 		return dst, wire.Error{Message: "ALIVE", Field: "shown", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Shown), Limit: 65535}
@@ -905,14 +917,14 @@ func decodeShip(b []byte, m *ShipMessage) wire.Error {
 	}
 	at += 4
 	{
-		behind := uint64(12)
+		behind := uint64(13)
 		if behind > uint64(len(b)-at) {
 			return wire.Error{Message: "SHIP", Field: "events", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + behind)}
 		}
 		end := len(b) - int(behind)
 		text := b[at:end]
-		if len(text) > 1244 {
-			return wire.Error{Message: "SHIP", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1244}
+		if len(text) > 1240 {
+			return wire.Error{Message: "SHIP", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1240}
 		}
 		m.Events.Len = uint16(copy(m.Events.Data[:], text))
 		at = end
@@ -924,11 +936,11 @@ func decodeShip(b []byte, m *ShipMessage) wire.Error {
 		return wire.Error{Message: "SHIP", Offset: at, Problem: wire.Mismatch, Value: int64(v)}
 	}
 	at += 4
-	if len(b) < at+4 {
-		return wire.Error{Message: "SHIP", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	if len(b) < at+5 {
+		return wire.Error{Message: "SHIP", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 5)}
 	}
-	m.Key = Key(binary.LittleEndian.Uint32(b[at:]))
-	at += 4
+	m.Key = Key(wire.Unsigned(b[at:at+5], true))
+	at += 5
 	if len(b) < at+2 {
 		return wire.Error{Message: "SHIP", Field: "view", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
@@ -957,11 +969,17 @@ func encodeShip(dst []byte, start int, m *ShipMessage) ([]byte, error) {
 	}
 	dst = append(dst, 0, 0, 0, 0)
 	{
-		text := m.Events.Data[:min(int(m.Events.Len), 1244)]
+		text := m.Events.Data[:min(int(m.Events.Len), 1240)]
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 0, 0, 0, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Key))
+	if m.Key < 0 {
+		return dst, wire.Error{Message: "SHIP", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key)}
+	}
+	if m.Key > 1099511627775 {
+		return dst, wire.Error{Message: "SHIP", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Key), 5, true)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.View))
 	dst = append(dst, 0, 0)
 	return dst, nil
@@ -979,10 +997,10 @@ func decodeHide(b []byte, m *HideMessage) wire.Error {
 	if v := binary.LittleEndian.Uint32(b[140:]); v != 0 {
 		return wire.Error{Message: "HIDE", Offset: 140, Problem: wire.Mismatch, Value: int64(v)}
 	}
-	m.Key = Key(binary.LittleEndian.Uint32(b[144:]))
-	m.View = View(binary.LittleEndian.Uint16(b[148:]))
-	if len(b) > 152 {
-		return wire.Error{Message: "HIDE", Offset: 152, Problem: wire.Trailing, Value: int64(len(b) - 152)}
+	m.Key = Key(wire.Unsigned(b[144:149], true))
+	m.View = View(binary.LittleEndian.Uint16(b[149:]))
+	if len(b) > 153 {
+		return wire.Error{Message: "HIDE", Offset: 153, Problem: wire.Trailing, Value: int64(len(b) - 153)}
 	}
 	return wire.Error{}
 }
@@ -992,7 +1010,13 @@ func encodeHide(dst []byte, start int, m *HideMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1, 0, byte(m.Slot))
 	dst = append(dst, make([]byte, 113)...)
 	dst = append(dst, 0, 0, 0, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Key))
+	if m.Key < 0 {
+		return dst, wire.Error{Message: "HIDE", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key)}
+	}
+	if m.Key > 1099511627775 {
+		return dst, wire.Error{Message: "HIDE", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Key), 5, true)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.View))
 	dst = append(dst, 0, 0)
 	return dst, nil
@@ -1005,14 +1029,14 @@ func decodeNews(b []byte, m *NewsMessage) wire.Error {
 	}
 	at := 140
 	{
-		behind := uint64(12)
+		behind := uint64(13)
 		if behind > uint64(len(b)-at) {
 			return wire.Error{Message: "NEWS", Field: "events", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(uint64(at) + behind)}
 		}
 		end := len(b) - int(behind)
 		text := b[at:end]
-		if len(text) > 1244 {
-			return wire.Error{Message: "NEWS", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1244}
+		if len(text) > 1240 {
+			return wire.Error{Message: "NEWS", Field: "events", Offset: at, Problem: wire.Count, Value: int64(len(text)), Limit: 1240}
 		}
 		m.Events.Len = uint16(copy(m.Events.Data[:], text))
 		at = end
@@ -1024,11 +1048,11 @@ func decodeNews(b []byte, m *NewsMessage) wire.Error {
 		return wire.Error{Message: "NEWS", Offset: at, Problem: wire.Mismatch, Value: int64(v)}
 	}
 	at += 4
-	if len(b) < at+4 {
-		return wire.Error{Message: "NEWS", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
+	if len(b) < at+5 {
+		return wire.Error{Message: "NEWS", Field: "key", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 5)}
 	}
-	m.Key = Key(binary.LittleEndian.Uint32(b[at:]))
-	at += 4
+	m.Key = Key(wire.Unsigned(b[at:at+5], true))
+	at += 5
 	if len(b) < at+2 {
 		return wire.Error{Message: "NEWS", Field: "view", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
 	}
@@ -1049,11 +1073,17 @@ func encodeNews(dst []byte, start int, m *NewsMessage) ([]byte, error) {
 	dst = append(dst, 0, 0, 0, 0, 0, 0, 0, 1)
 	dst = append(dst, make([]byte, 115)...)
 	{
-		text := m.Events.Data[:min(int(m.Events.Len), 1244)]
+		text := m.Events.Data[:min(int(m.Events.Len), 1240)]
 		dst = append(dst, text...)
 	}
 	dst = append(dst, 0, 0, 0, 0)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Key))
+	if m.Key < 0 {
+		return dst, wire.Error{Message: "NEWS", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key)}
+	}
+	if m.Key > 1099511627775 {
+		return dst, wire.Error{Message: "NEWS", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Key), 5, true)
 	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.View))
 	dst = append(dst, 0, 0)
 	return dst, nil

@@ -98,7 +98,7 @@ type ServerSpreadCommand struct {
 // invalid reports whether a field is outside its type's range; such an event is refused.
 func (ev *ServerEvent) invalid() bool {
 	switch ev.Kind {
-	case ServerEventUp, ServerEventLost, ServerReceiveRemove, ServerReceiveFull, ServerReceiveInvalid, ServerReceiveIncompatible, ServerReceiveBanned, ServerReceiveRemoving, ServerReceiveNotJoined, ServerReceiveRenamed, ServerReceiveTaken, ServerReceiveKey:
+	case ServerEventUp, ServerEventLost, ServerReceiveRemove, ServerReceiveFull, ServerReceiveInvalid, ServerReceiveIncompatible, ServerReceiveBanned, ServerReceiveRemoving, ServerReceiveNotJoined, ServerReceiveRenamed, ServerReceiveTaken:
 		return ev.From < 0 || ev.From > 39
 	case ServerReceiveJoin:
 		return ev.From < 0 || ev.From > 39 || ev.Message.Join.Version.Major > 9 || ev.Message.Join.Version.Minor > 9 || ev.Message.Join.Name.Len > 31 || ev.Message.Join.Os.Len > 31
@@ -112,28 +112,30 @@ func (ev *ServerEvent) invalid() bool {
 		return ev.From < 0 || ev.From > 39 || ev.Message.Gone.Ip.Len > 15
 	case ServerReceiveNamed:
 		return ev.From < 0 || ev.From > 39 || ev.Message.Named.Ip.Len > 15 || ev.Message.Named.Name.Len > 31
+	case ServerReceiveKey:
+		return ev.From < 0 || ev.From > 39 || ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775
 	case ServerReceiveText:
 		return ev.From < 0 || ev.From > 39 || ev.Message.Text.Text.Len > 500
 	case ServerReceiveState:
-		return ev.From < 0 || ev.From > 39 || ev.Message.State.Slot > 15 || ev.Message.State.Ship.Len > 92 || ev.Message.State.Events.Len > 1244 || ev.Message.State.Shown>>16 != 0
+		return ev.From < 0 || ev.From > 39 || ev.Message.State.Slot > 15 || ev.Message.State.Ship.Len > 92 || ev.Message.State.Events.Len > 1240 || ev.Message.State.Key < 0 || ev.Message.State.Key > 1099511627775 || ev.Message.State.Shown>>16 != 0
 	case ServerReceiveAlive:
-		return ev.From < 0 || ev.From > 39 || ev.Message.Alive.Slot > 15 || ev.Message.Alive.Events.Len > 1244 || ev.Message.Alive.Shown>>16 != 0
+		return ev.From < 0 || ev.From > 39 || ev.Message.Alive.Slot > 15 || ev.Message.Alive.Events.Len > 1240 || ev.Message.Alive.Key < 0 || ev.Message.Alive.Key > 1099511627775 || ev.Message.Alive.Shown>>16 != 0
 	case ServerReceiveShip:
-		return ev.From < 0 || ev.From > 39 || ev.Message.Ship.Slot > 15 || ev.Message.Ship.Ship.Len > 92 || ev.Message.Ship.Events.Len > 1244
+		return ev.From < 0 || ev.From > 39 || ev.Message.Ship.Slot > 15 || ev.Message.Ship.Ship.Len > 92 || ev.Message.Ship.Events.Len > 1240 || ev.Message.Ship.Key < 0 || ev.Message.Ship.Key > 1099511627775
 	case ServerReceiveHide:
-		return ev.From < 0 || ev.From > 39 || ev.Message.Hide.Slot > 15
+		return ev.From < 0 || ev.From > 39 || ev.Message.Hide.Slot > 15 || ev.Message.Hide.Key < 0 || ev.Message.Hide.Key > 1099511627775
 	case ServerReceiveNews:
-		return ev.From < 0 || ev.From > 39 || ev.Message.News.Events.Len > 1244
+		return ev.From < 0 || ev.From > 39 || ev.Message.News.Events.Len > 1240 || ev.Message.News.Key < 0 || ev.Message.News.Key > 1099511627775
 	case ServerCommandAdmit:
-		return ev.Admit.Client < 0 || ev.Admit.Client > 39 || ev.Admit.Ip.Len > 15
+		return ev.Admit.Client < 0 || ev.Admit.Client > 39 || ev.Admit.Ip.Len > 15 || ev.Admit.Key < 0 || ev.Admit.Key > 1099511627775
 	case ServerCommandBan:
 		return ev.Ban.Client < 0 || ev.Ban.Client > 39
 	case ServerCommandSight:
 		return ev.Sight.Client < 0 || ev.Sight.Client > 39 || ev.Sight.Seen>>16 != 0
 	case ServerCommandRelay:
-		return ev.Relay.Client < 0 || ev.Relay.Client > 39 || ev.Relay.Seen>>16 != 0 || ev.Relay.Ship.Len > 92 || ev.Relay.Events.Len > 1244
+		return ev.Relay.Client < 0 || ev.Relay.Client > 39 || ev.Relay.Seen>>16 != 0 || ev.Relay.Ship.Len > 92 || ev.Relay.Events.Len > 1240
 	case ServerCommandSpread:
-		return ev.Spread.Seen>>16 != 0 || ev.Spread.Events.Len > 1244
+		return ev.Spread.Seen>>16 != 0 || ev.Spread.Events.Len > 1240
 	}
 	return false
 }
@@ -141,7 +143,7 @@ func (ev *ServerEvent) invalid() bool {
 // outside notes the first field that is outside its type's range.
 func (ev *ServerEvent) outside(why *fsm.Refusal) {
 	switch ev.Kind {
-	case ServerEventUp, ServerEventLost, ServerReceiveRemove, ServerReceiveFull, ServerReceiveInvalid, ServerReceiveIncompatible, ServerReceiveBanned, ServerReceiveRemoving, ServerReceiveNotJoined, ServerReceiveRenamed, ServerReceiveTaken, ServerReceiveKey:
+	case ServerEventUp, ServerEventLost, ServerReceiveRemove, ServerReceiveFull, ServerReceiveInvalid, ServerReceiveIncompatible, ServerReceiveBanned, ServerReceiveRemoving, ServerReceiveNotJoined, ServerReceiveRenamed, ServerReceiveTaken:
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
 	case ServerReceiveJoin:
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
@@ -168,6 +170,9 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
 		why.Outside(ev.Message.Named.Ip.Len > 15, "ip", "text 15")
 		why.Outside(ev.Message.Named.Name.Len > 31, "name", "text 31")
+	case ServerReceiveKey:
+		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
+		why.Outside(ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775, "key", "0..1099511627775")
 	case ServerReceiveText:
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
 		why.Outside(ev.Message.Text.Text.Len > 500, "text", "text 500")
@@ -175,27 +180,33 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
 		why.Outside(ev.Message.State.Slot > 15, "slot", "0..15")
 		why.Outside(ev.Message.State.Ship.Len > 92, "ship", "bytes 92")
-		why.Outside(ev.Message.State.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.State.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.State.Key < 0 || ev.Message.State.Key > 1099511627775, "key", "0..1099511627775")
 		why.Outside(ev.Message.State.Shown>>16 != 0, "shown", "the set of 0..15")
 	case ServerReceiveAlive:
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
 		why.Outside(ev.Message.Alive.Slot > 15, "slot", "0..15")
-		why.Outside(ev.Message.Alive.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.Alive.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.Alive.Key < 0 || ev.Message.Alive.Key > 1099511627775, "key", "0..1099511627775")
 		why.Outside(ev.Message.Alive.Shown>>16 != 0, "shown", "the set of 0..15")
 	case ServerReceiveShip:
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
 		why.Outside(ev.Message.Ship.Slot > 15, "slot", "0..15")
 		why.Outside(ev.Message.Ship.Ship.Len > 92, "ship", "bytes 92")
-		why.Outside(ev.Message.Ship.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.Ship.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.Ship.Key < 0 || ev.Message.Ship.Key > 1099511627775, "key", "0..1099511627775")
 	case ServerReceiveHide:
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
 		why.Outside(ev.Message.Hide.Slot > 15, "slot", "0..15")
+		why.Outside(ev.Message.Hide.Key < 0 || ev.Message.Hide.Key > 1099511627775, "key", "0..1099511627775")
 	case ServerReceiveNews:
 		why.Outside(ev.From < 0 || ev.From > 39, "sender", "0..39")
-		why.Outside(ev.Message.News.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Message.News.Events.Len > 1240, "events", "bytes up to 1240")
+		why.Outside(ev.Message.News.Key < 0 || ev.Message.News.Key > 1099511627775, "key", "0..1099511627775")
 	case ServerCommandAdmit:
 		why.Outside(ev.Admit.Client < 0 || ev.Admit.Client > 39, "client", "0..39")
 		why.Outside(ev.Admit.Ip.Len > 15, "ip", "text 15")
+		why.Outside(ev.Admit.Key < 0 || ev.Admit.Key > 1099511627775, "key", "0..1099511627775")
 	case ServerCommandBan:
 		why.Outside(ev.Ban.Client < 0 || ev.Ban.Client > 39, "client", "0..39")
 	case ServerCommandSight:
@@ -205,10 +216,10 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Relay.Client < 0 || ev.Relay.Client > 39, "client", "0..39")
 		why.Outside(ev.Relay.Seen>>16 != 0, "seen", "the set of 0..15")
 		why.Outside(ev.Relay.Ship.Len > 92, "ship", "bytes 92")
-		why.Outside(ev.Relay.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Relay.Events.Len > 1240, "events", "bytes up to 1240")
 	case ServerCommandSpread:
 		why.Outside(ev.Spread.Seen>>16 != 0, "seen", "the set of 0..15")
-		why.Outside(ev.Spread.Events.Len > 1244, "events", "bytes up to 1244")
+		why.Outside(ev.Spread.Events.Len > 1240, "events", "bytes up to 1240")
 	}
 }
 

@@ -81,7 +81,7 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 		var c ServerAdmitCommand
 		c.Client = fsm.Peer(s.Open('{').Field("client").Int(0, 39))
 		c.Ip, _ = NewAddress(s.Field("ip").Text(15))
-		c.Key = Key(s.Field("key").Int(0, 4294967295))
+		c.Key = Key(s.Field("key").Int(0, 1099511627775))
 		s.Close('}')
 		give = func() fsm.Result { return r.Admit(c.Client, c.Ip, c.Key) }
 	case "ban":
@@ -100,13 +100,13 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 		c.Client = fsm.Peer(s.Open('{').Field("client").Int(0, 39))
 		readSlots(s.Field("seen"), &c.Seen)
 		c.Ship, _ = NewShip(s.Field("ship").Text(92))
-		c.Events, _ = NewEvents(s.Field("events").Text(1244))
+		c.Events, _ = NewEvents(s.Field("events").Text(1240))
 		s.Close('}')
 		give = func() fsm.Result { return r.Relay(c.Client, c.Seen, c.Ship, c.Events) }
 	case "spread":
 		var c ServerSpreadCommand
 		readSlots(s.Open('{').Field("seen"), &c.Seen)
-		c.Events, _ = NewEvents(s.Field("events").Text(1244))
+		c.Events, _ = NewEvents(s.Field("events").Text(1240))
 		s.Close('}')
 		give = func() fsm.Result { return r.Spread(c.Seen, c.Events) }
 	default:

@@ -19,7 +19,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "155ce9241dc58e204648704a36f1e6575ea6a2908cbd430648b7f85a8eec3ef4"
+const hash = "7172265c469df95c95c6eaa4385351b9fda9f5fdfd6b26c6924a024330c5f5cd"
 
 // The constants of the specification that its machines use.
 const (
@@ -112,9 +112,9 @@ type Asker struct {
 	Os   System
 }
 
-// Key is a number in 0..4294967295.
+// Key is a number in 0..1099511627775.
 // a number that the server gives a player, hard to guess; no other one has had it, as keys grow.
-type Key uint32
+type Key int64
 
 // View is a number in 0..65535.
 // how many lines about players this one was sent.
@@ -237,14 +237,14 @@ func NewShip(s string) (t Ship, ok bool) {
 // String returns the bytes.
 func (t Ship) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
-// Events is at most 1244 bytes. Bytes of Data from Len on are 0.
+// Events is at most 1240 bytes. Bytes of Data from Len on are 0.
 // remote events, without their end.
 type Events struct {
 	Len  uint16
-	Data [1244]byte
+	Data [1240]byte
 }
 
-// NewEvents makes a Events; ok is false if s is longer than 1244 bytes, and it is cut then.
+// NewEvents makes a Events; ok is false if s is longer than 1240 bytes, and it is cut then.
 func NewEvents(s string) (t Events, ok bool) {
 	t.Len = uint16(copy(t.Data[:], s))
 	return t, len(s) <= len(t.Data)

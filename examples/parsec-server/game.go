@@ -1,0 +1,296 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"time"
+
+	"github.com/parley-go/parley/examples/internal/doors"
+	"github.com/parley-go/parley/examples/remote"
+	"github.com/parley-go/parley/machines/events"
+	"github.com/parley-go/parley/machines/gameserver"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+	"github.com/parley-go/parley/runtime/transport/udp"
+)
+
+// maxPilots is how many connections the gameserver can tell apart.
+const maxPilots = len(gameserver.Server{}.List) - 1
+
+// maxGap is the most that lies between two keys: whoever has one does not know the next.
+const maxGap = 1 << 20
+
+// game is a gameserver: who plays is agreed in lines over TCP as with a slotserver, and the packets of the game go
+// through it. The machine knows who may see what; when it is sent is the business of crowd.
+type game struct {
+	*server
+	ports  *ports
+	crowd  crowd
+	record *remote.Recorder // nil: nothing is recorded
+
+	d       *driver.Driver[*gameserver.ServerRunner]
+	epoch   time.Time
+	key     gameserver.Key
+	pumping bool // jobs wait in the mailbox
+	listed  [16]gameserver.Player
+}
+
+func (g *game) now() time.Duration { return time.Since(g.epoch) }
+
+// serve runs the server until ctx ends, which is no error.
+func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
+	name, _ := gameserver.NewName(g.name)
+	lines := gameserver.LineList{Len: uint8(len(g.greeting))}
+	for i, l := range g.greeting {
+		lines.Items[i], _ = gameserver.NewLine(l)
+	}
+	r, err := gameserver.NewServerRunner(name, lines)
+	if err != nil {
+		listener.Close()
+		g.ports.Abort()
+		return err
+	}
+	g.epoch = time.Now()
+	peers := doors.New(maxPilots)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	h := gameserver.ServerHandlers{
+		Asks:    func(a gameserver.ServerAsksReport) { g.d.Post(g.answer(a.Client, peers.Address(int(a.Client)))) },
+		Changed: func() { g.changedList(&r.Machine) },
+		State: func(s gameserver.ServerStateReport) {
+			slot := r.Machine.List[s.Client].Value.Slot
+			g.flown(slot, s.Ship)
+			g.happened(slot, s.Events)
+			g.pump()
+		},
+		Old: func(o gameserver.ServerOldReport) {
+			g.happened(r.Machine.List[o.Client].Value.Slot, o.Events)
+			g.pump()
+		},
+		Idle: func(i gameserver.ServerIdleReport) {
+			slot := r.Machine.List[i.Client].Value.Slot
+			if g.crowd.land(slot) {
+				g.keep(remote.HiddenRecord, slot, nil)
+			}
+			g.happened(slot, i.Events)
+			g.pump()
+		},
+		Silent: func(s gameserver.ServerSilentReport) {
+			g.log.Info("nothing is heard of a player any more", "address", peers.Address(int(s.Client)))
+		},
+	}
+	g.d = driver.New(r, driver.Options[*gameserver.ServerRunner]{
+		HandshakeLimit: g.handshake, IdleLimit: g.idle, Logger: g.log, OnReport: h.OnReport, Mailbox: 4096,
+		KeepMalformed: true, // a datagram's source can be forged
+		OnLink: func(_ *gameserver.ServerRunner, p fsm.Peer, up bool, _ error) {
+			if !up {
+				peers.Free(p)
+			}
+		},
+	})
+	if err := g.d.AttachOn(1, "game", g.ports); err != nil {
+		listener.Close()
+		return err
+	}
+	accepting := make(chan error, 1)
+	go func() {
+		accepting <- doors.Accept(ctx, listener, peers, g.d)
+		g.d.Stop()
+	}()
+	err = g.d.Run(ctx)
+	ended := ctx.Err() != nil
+	listener.Close()
+	cancel()
+	err = errors.Join(err, <-accepting)
+	if ended {
+		return nil
+	}
+	return err
+}
+
+// answer looks up whether a client may play, and gives it a key.
+func (g *game) answer(client fsm.Peer, address string) func(*gameserver.ServerRunner) fsm.Result {
+	ip, ok := gameserver.NewAddress(address)
+	banned := g.banned(address)
+	return func(r *gameserver.ServerRunner) fsm.Result {
+		if banned || !ok {
+			return r.Ban(client)
+		}
+		g.key += 1 + gameserver.Key(rand.N(maxGap))
+		g.ports.admit(int(client)-1, g.key)
+		return r.Admit(client, ip, g.key)
+	}
+}
+
+// changedList takes the list over from the machine: for the page, the crowd and the recording.
+func (g *game) changedList(m *gameserver.Server) {
+	var list []player
+	var now [16]gameserver.Player
+	var clients [16]fsm.Peer
+	for i := range m.List {
+		if p := &m.List[i]; p.Present {
+			now[p.Value.Slot], clients[p.Value.Slot] = p.Value, fsm.Peer(i)
+			v := &p.Value
+			list = append(list, player{int(v.Slot), v.Name.String(), v.Ip.String(), v.Os.String()})
+		}
+	}
+	g.note(list)
+	for slot := range now {
+		before, p := &g.listed[slot], &now[slot]
+		if before.Key != p.Key {
+			g.crowd.enter(gameserver.Slot(slot), clients[slot])
+		}
+		if before.Key != 0 && before.Key != p.Key {
+			g.line(gameserver.Slot(slot), gameserver.Message{Kind: gameserver.MessageGone,
+				Gone: gameserver.GoneMessage{Ip: before.Ip}})
+		}
+		if p.Key != 0 && (before.Key != p.Key || before.Name != p.Name) {
+			g.line(gameserver.Slot(slot), gameserver.Message{Kind: gameserver.MessageAdd,
+				Add: gameserver.AddMessage{Ip: p.Ip, Name: p.Name, Slot: p.Slot}})
+		}
+	}
+	g.listed = now
+}
+
+// line records what a player is told.
+func (g *game) line(slot gameserver.Slot, m gameserver.Message) {
+	if b, err := gameserver.AppendMessage(nil, &m); err == nil && len(b) > 0 {
+		g.keep(remote.LineRecord, slot, b[:len(b)-1])
+	}
+}
+
+// keep records something. A recording that cannot go on is given up, and the game goes on.
+func (g *game) keep(k remote.Kind, slot gameserver.Slot, data []byte) {
+	if g.record == nil {
+		return
+	}
+	if err := g.record.Add(k, g.now(), uint8(slot), data); err != nil {
+		g.log.Error("the recording ends here", "error", err)
+		g.record = nil
+	}
+}
+
+// flown takes the newest state of a ship. One that is nowhere is not passed on.
+func (g *game) flown(slot gameserver.Slot, ship gameserver.Ship) {
+	s, ok := remote.ParseShip(ship.Data[:])
+	if !ok {
+		g.crowd.refused++
+		return
+	}
+	g.keep(remote.ShipRecord, slot, ship.Data[:])
+	g.crowd.fly(slot, ship, &s)
+}
+
+// happened takes the events of a player, up to the first that is malformed.
+func (g *game) happened(slot gameserver.Slot, list gameserver.Events) {
+	if list.Len == 0 {
+		return
+	}
+	if taken := g.crowd.hear(g.now(), slot, list.Data[:list.Len]); len(taken) > 0 {
+		g.keep(remote.EventsRecord, slot, taken)
+	}
+}
+
+// pump has what is due sent, behind all that has come together with it: so of a burst of packets the critical events
+// leave first, and only the newest state of each ship.
+func (g *game) pump() {
+	if !g.pumping {
+		g.pumping = g.d.Post(g.work) == nil // if there is no room the next packet does it
+	}
+}
+
+// work gives the machine one command of those that are due, and comes back for the others.
+func (g *game) work(r *gameserver.ServerRunner) fsm.Result {
+	job := g.crowd.next(g.now())
+	g.pumping = false
+	if g.crowd.busy() {
+		g.pump()
+	}
+	switch {
+	case job.client == 0:
+		return r.Spread(job.seen, job.events)
+	case job.sight:
+		return r.Sight(job.client, job.seen)
+	}
+	return r.Relay(job.client, job.seen, job.ship, job.events)
+}
+
+// gameFlags are what -mode game has beside the flags of both modes.
+type gameFlags struct {
+	udp, record string
+	reach       float64
+	rate        int
+}
+
+// frameRate and byteRate bound what is taken from one player.
+const (
+	frameRate = 200
+	byteRate  = 200 << 10
+)
+
+// open opens the socket and the recording.
+func (f *gameFlags) open(s *server) (*game, error) {
+	g := &game{server: s, crowd: crowd{reach: f.reach, rate: f.rate}, key: gameserver.Key(rand.N(maxGap))}
+	switch {
+	case f.reach < 0:
+		return nil, errors.New("-range: a distance is not negative")
+	case f.rate < 0 || f.rate > 0 && f.rate < 500:
+		return nil, errors.New("-rate: at least 500 bytes a second, or 0")
+	}
+	if f.record != "" {
+		file, err := os.OpenFile(f.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+		if err != nil {
+			return nil, fmt.Errorf("-record: %w", err)
+		}
+		g.record = remote.NewRecorder(file)
+	}
+	var err error
+	g.ports, err = openPorts(f.udp, maxPilots, udp.Limits{FrameRate: frameRate, ByteRate: byteRate, Logger: s.log})
+	if err != nil {
+		return nil, fmt.Errorf("-udp: %w", err)
+	}
+	return g, nil
+}
+
+// show prints a recording, a line for each thing that happened. One that was cut off is shown up to there.
+func show(name string, stdout, stderr io.Writer) int {
+	file, err := os.Open(name)
+	if err != nil {
+		fmt.Fprintf(stderr, "parsec-server: -play: %v\n", err)
+		return 2
+	}
+	defer file.Close()
+	p, err := remote.NewPlayback(file)
+	for err == nil {
+		var r remote.Record
+		if r, err = p.Next(); err != nil {
+			break
+		}
+		at := fmt.Sprintf("%9.3f s  slot %-2d ", r.At.Seconds(), r.Slot)
+		switch r.Kind {
+		case remote.ShipRecord:
+			if s, ok := remote.ParseShip(r.Data); ok {
+				x, y, z := s.Position()
+				fmt.Fprintf(stdout, "%s at %g %g %g\n", at, x, y, z)
+			}
+		case remote.EventsRecord:
+			remote.Each(r.Data, r.Slot, func(_ uint8, _ []byte, m *events.Message) {
+				fmt.Fprintf(stdout, "%s %v\n", at, m)
+			})
+		case remote.LineRecord:
+			fmt.Fprintf(stdout, "%s %q\n", at, r.Data)
+		case remote.HiddenRecord:
+			fmt.Fprintf(stdout, "%s has landed\n", at)
+		}
+	}
+	if err != io.EOF {
+		fmt.Fprintf(stderr, "parsec-server: -play: %v\n", err)
+		return 1
+	}
+	return 0
+}

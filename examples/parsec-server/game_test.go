@@ -1,0 +1,285 @@
+package main
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/examples/remote"
+	"github.com/parley-go/parley/machines/events"
+	"github.com/parley-go/parley/machines/gameserver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/play"
+)
+
+// client is a player with the generated machine, and what its program has heard.
+type client struct {
+	t    *testing.T
+	s    *play.Session[*gameserver.ClientRunner]
+	said chan string
+	slot gameserver.Slot
+}
+
+func fly(t *testing.T, g *game, address, name string) *client {
+	t.Helper()
+	c := &client{t: t, said: make(chan string, 4096)}
+	h := &gameserver.ClientHandlers{
+		Welcome: func(w gameserver.ClientWelcomeReport) { c.slot = w.Slot; c.said <- "welcome" },
+		Changed: func() { c.said <- "changed" },
+		Lost:    func() { c.said <- "lost" },
+		Ship: func(s gameserver.ClientShipReport) {
+			ship, _ := remote.ParseShip(s.Ship.Data[:])
+			x, _, _ := ship.Position()
+			c.said <- fmt.Sprintf("ship of %d at %g", s.Slot, x)
+		},
+		Hidden: func(h gameserver.ClientHiddenReport) { c.said <- fmt.Sprintf("%d hidden", h.Slot) },
+		Happened: func(h gameserver.ClientHappenedReport) {
+			owner := uint8(255)
+			if h.Slot.Present {
+				owner = uint8(h.Slot.Value)
+			}
+			err := remote.Each(h.Events.Data[:h.Events.Len], owner, func(owner uint8, _ []byte, m *events.Message) {
+				c.said <- fmt.Sprint(owner, ": ", m)
+			})
+			if err != nil {
+				c.said <- err.Error()
+			}
+		},
+	}
+	var err error
+	places := []play.Place{{Channel: "lines", Network: "tcp", Address: address},
+		{Channel: "game", Network: "udp", Address: g.ports.LocalAddr().String()}}
+	c.s, err = play.DialChannels(t.Context(), places, gameserver.NewClientRunner(), h, play.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.s.Close() })
+	n, _ := gameserver.NewName(name)
+	c.give(func(r *gameserver.ClientRunner) fsm.Result {
+		return r.Join(gameserver.Version{Major: 1}, n, gameserver.System{})
+	})
+	c.until("welcome")
+	return c
+}
+
+func (c *client) give(f func(*gameserver.ClientRunner) fsm.Result) {
+	c.t.Helper()
+	if err := c.s.Give(f); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+// until waits until the program has heard this.
+func (c *client) until(want string) {
+	c.t.Helper()
+	stuck := time.After(time.Minute) // ends a test that would hang
+	var heard []string
+	for {
+		select {
+		case got := <-c.said:
+			if heard = append(heard, got); got == want {
+				return
+			}
+		case <-stuck:
+			c.t.Fatalf("never heard %q, but %q", want, heard)
+		}
+	}
+}
+
+// at tells the server where the ship is, with events; without a place the player watches.
+func (c *client) at(x float32, flies bool, list ...events.Message) {
+	c.t.Helper()
+	var e gameserver.Events
+	var b []byte
+	for i := range list {
+		b, _ = events.AppendMessage(b, &list[i])
+	}
+	e.Len = uint16(copy(e.Data[:], b))
+	var ship gameserver.Optional[gameserver.Ship]
+	if flies {
+		s := remote.Ship{Matrix: [12]float32{3: x}}
+		ship.Present = true
+		ship.Value, _ = gameserver.NewShip(string(s.Append(nil)))
+	}
+	c.give(func(r *gameserver.ClientRunner) fsm.Result { return r.Tell(ship, e) })
+}
+
+// repeat does something until somebody has heard what comes of it, since datagrams may be lost.
+func (c *client) repeat(do func(), want string) {
+	c.t.Helper()
+	for range 600 {
+		do()
+		wait := time.After(100 * time.Millisecond)
+		for waiting := true; waiting; {
+			select {
+			case got := <-c.said:
+				if got == want {
+					return
+				}
+			case <-wait:
+				waiting = false
+			}
+		}
+	}
+	c.t.Fatalf("never heard %q", want)
+}
+
+// TestGame: ships and events go through the server to who may see them, and disappear when they are not to be seen; who
+// is gone is listed no more. The session can be shown again.
+func TestGame(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "session")
+	_, address, g := startWith(t, "", &gameFlags{reach: 100, record: file})
+	a, b := fly(t, g, address, "a"), fly(t, g, address, "b")
+	a.until("changed")
+	watch := func() { b.at(0, false) }
+	watch()
+	b.repeat(func() { a.at(1, true) }, "ship of 0 at 1") // who watches sees all
+	b.repeat(func() { a.at(2, true, remote.Text("a", "hello")) }, `0: SEND_TEXT{text: "a hello"}`)
+	a.repeat(func() { b.at(50, true) }, "ship of 1 at 50")
+	b.repeat(func() { b.at(500, true); a.at(3, true) }, "0 hidden") // out of reach
+	a.repeat(func() { b.at(500, true, remote.Text("b", "far")) }, `1: SEND_TEXT{text: "b far"}`)
+	b.repeat(func() { b.at(60, true); a.at(4, true) }, "ship of 0 at 4")
+	b.repeat(func() { b.at(60, true); a.at(0, false) }, "0 hidden") // landed
+	b.s.Close()
+	a.until("changed")
+	var shown, errs bytes.Buffer
+	if code := show(file, &shown, &errs); code != 0 {
+		t.Fatal(errs.String())
+	}
+	for _, want := range []string{`slot 0   "add ip: 127.0.0.1 name: a in 0"`, `slot 0   at 1 0 0`,
+		`slot 0   SEND_TEXT{text: "a hello"}`, `slot 1   SEND_TEXT{text: "b far"}`, "slot 0   has landed",
+		`slot 1   "remove ip: 127.0.0.1"`} {
+		if !strings.Contains(shown.String(), want) {
+			t.Errorf("the recording has no %s:\n%s", want, shown.String())
+		}
+	}
+}
+
+// TestDatagrams: what is forged, damaged or too much disturbs nobody and takes no place.
+func TestDatagrams(t *testing.T) {
+	_, address, g := startWith(t, "", &gameFlags{})
+	a, b := fly(t, g, address, "a"), fly(t, g, address, "b")
+	b.at(0, false)
+	b.repeat(func() { a.at(1, true) }, "ship of 0 at 1")
+	evil, err := net.Dial("udp", g.ports.LocalAddr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer evil.Close()
+	m := gameserver.Message{Kind: gameserver.MessageState}
+	s := remote.Ship{Matrix: [12]float32{3: 666}}
+	m.State.Ship, _ = gameserver.NewShip(string(s.Append(nil)))
+	for n := range 2000 {
+		m.State.Number, m.State.Key = gameserver.Number(n+1000), gameserver.Key(n)
+		frame, err := gameserver.AppendMessage(nil, &m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n%3 == 1 {
+			frame = frame[:n%len(frame)]
+		}
+		evil.Write(frame)
+	}
+	// The key of a, and a checksum that is wrong: the frame is dropped, and a plays on.
+	g.ports.mu.Lock()
+	for key, player := range g.ports.keys {
+		if player == 0 {
+			m.State.Key = key
+		}
+	}
+	g.ports.mu.Unlock()
+	frame, _ := gameserver.AppendMessage(nil, &m)
+	binary.LittleEndian.PutUint32(frame[8:], 1)
+	evil.Write(frame)
+	b.repeat(func() { a.at(2, true) }, "ship of 0 at 2")
+	for len(b.said) > 0 {
+		if got := <-b.said; strings.Contains(got, "666") || got == "lost" {
+			t.Error(got)
+		}
+	}
+}
+
+// TestJoins: hundreds of connections that never join keep nobody out for long, and a second join is refused.
+func TestJoins(t *testing.T) {
+	_, address, g := startWith(t, "", &gameFlags{})
+	for range 20 {
+		dial(t, address)
+	}
+	a := fly(t, g, address, "a")
+	b := dial(t, address)
+	b.says(join("a"), "you sent an invalid request")
+	b.says(join("<script>"), append(accepted("<script>", 1), "add ip: 127.0.0.1 name: a in 0")...)
+	b.says(join("again"), "you sent an invalid request")
+	b.says("version: 1.0 join me: "+strings.Repeat("x", 32)+" os: linux", "you sent an invalid request")
+	a.until("changed")
+}
+
+// TestBudget: a modem gets as many bytes as it can take, the newest states, and critical events first.
+func TestBudget(t *testing.T) {
+	c := crowd{rate: 3600}
+	c.enter(0, 1)
+	c.enter(1, 2)
+	ship := remote.Ship{}
+	bytesOut, lasers, texts := 0, 0, 0
+	for i := range 600 { // ten seconds at 60 a second
+		now := time.Duration(i) * time.Second / 60
+		ship.Matrix[3] = float32(i)
+		s, _ := gameserver.NewShip(string(ship.Append(nil)))
+		c.fly(0, s, &ship)
+		if i%60 == 0 {
+			text := remote.Text("a", strings.Repeat("x", 200))
+			laser := events.Message{Kind: events.MessageCreateLaser}
+			for _, m := range []events.Message{text, laser} {
+				b, _ := events.AppendMessage(nil, &m)
+				c.hear(now, 0, b)
+			}
+		}
+		for more := true; more; more = c.busy() {
+			j := c.next(now)
+			if !j.seen.Has(1) || j.sight {
+				continue
+			}
+			bytesOut += overhead + int(j.events.Len)
+			kinds := ""
+			remote.Each(j.events.Data[:j.events.Len], 0, func(_ uint8, _ []byte, m *events.Message) {
+				if kinds += m.Kind.String() + " "; m.Kind == events.MessageCreateLaser {
+					lasers++
+				} else {
+					texts++
+				}
+			})
+			if strings.HasPrefix(kinds, "SEND_TEXT CREATE") {
+				t.Errorf("a text goes before a laser: %s", kinds)
+			}
+		}
+	}
+	if limit := 3600*10 + overhead + remote.MaxList; bytesOut > limit || bytesOut < 3600*8 {
+		t.Errorf("%d bytes in ten seconds", bytesOut)
+	}
+	if lasers != 10 || texts < 9 || c.spared == 0 {
+		t.Errorf("%d lasers, %d texts, %d states left out", lasers, texts, c.spared)
+	}
+}
+
+// TestOwners: nobody makes objects for somebody else, nor speaks for one.
+func TestOwners(t *testing.T) {
+	var c crowd
+	c.enter(0, 1)
+	c.enter(1, 2)
+	var list []byte
+	for _, m := range []events.Message{
+		{Kind: events.MessageCreateMissile, CreateMissile: events.CreateMissileMessage{Object: 1 << 16}},
+		{Kind: events.MessageOwnerSection, OwnerSection: events.OwnerSectionMessage{Owner: 1}},
+		remote.Text("b", "I give up"),
+	} {
+		list, _ = events.AppendMessage(list, &m)
+	}
+	if got := c.hear(0, 0, list); len(got) != 0 || c.refused != 2 || c.pilots[1].queue.Len() != 0 {
+		t.Errorf("% x was taken, %d refused", got, c.refused)
+	}
+}
