@@ -68,6 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&s.handshake, "handshake", 10*time.Second,
 		"`time` in which a connection has to make its first request")
 	flags.DurationVar(&s.idle, "idle", 0, "`time` after which a connection that says nothing is closed, 0 for never")
+	most := flags.Int("per-address", perAddress, "most `connections` of one address, such as a router's")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
@@ -92,7 +93,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	default:
 		return usage.Wrong(flags, stderr, fmt.Errorf("-mode: %q is neither slot nor game", *mode))
 	}
-	listener, err := listen(*address, s.log)
+	listener, err := listen(*address, *most, s.log)
 	if err != nil {
 		return usage.Wrong(flags, stderr, err)
 	}

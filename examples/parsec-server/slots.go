@@ -45,8 +45,8 @@ type player struct {
 }
 
 // listen opens the server's port. The protocol's updates have addresses of IPv4 alone.
-func listen(address string, log *slog.Logger) (*tcp.Listener, error) {
-	return tcp.Listen("tcp4", address, tcp.Config{MaxLinks: maxParties - 4, PerAddress: perAddress, Logger: log})
+func listen(address string, most int, log *slog.Logger) (*tcp.Listener, error) {
+	return tcp.Listen("tcp4", address, tcp.Config{MaxLinks: maxParties - 4, PerAddress: most, Logger: log})
 }
 
 // serve runs the server until ctx ends, which is no error.

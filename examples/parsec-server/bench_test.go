@@ -1,0 +1,182 @@
+package main
+
+import (
+	"bufio"
+	"encoding/binary"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/examples/remote"
+	"github.com/parley-go/parley/machines/gameserver"
+)
+
+// TestMain has the test's program be the server of a benchmark, so that its processor time can be told.
+func TestMain(m *testing.M) {
+	switch args := os.Getenv("PARSEC_SERVE"); args {
+	case "":
+		os.Exit(m.Run())
+	case "plain":
+		plain()
+	default:
+		os.Args = append(os.Args[:1], strings.Fields(args)...)
+		main()
+	}
+}
+
+// plain passes each datagram on to all others from which one has come.
+func plain() {
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println("the game is at", conn.LocalAddr())
+	var members []netip.AddrPort
+	buf := make([]byte, 2000)
+	for {
+		n, from, err := conn.ReadFromUDPAddrPort(buf)
+		if err != nil {
+			return
+		}
+		if !slices.Contains(members, from) {
+			members = append(members, from)
+		}
+		for _, to := range members {
+			if to != from {
+				conn.WriteToUDPAddrPort(buf[:n], to)
+			}
+		}
+	}
+}
+
+const (
+	benchClients = 16
+	benchRate    = 60
+)
+
+// BenchmarkGame has 16 players send the state of their ships 60 times a second, through the gameserver and through a
+// bare loop that passes datagrams on, each a process of its own. It reports how long a state takes from one player to
+// another, and how many such sessions the processor time of one core would carry.
+func BenchmarkGame(b *testing.B) {
+	for b.Loop() {
+		for _, serve := range []string{"plain", "-mode game -per-address 20 -listen 127.0.0.1:0 -udp 127.0.0.1:0"} {
+			name := strings.Fields(serve)[min(1, strings.Count(serve, " "))]
+			took, cores := session(b, serve)
+			if len(took) == 0 {
+				b.Fatal("nothing arrived")
+			}
+			slices.Sort(took)
+			b.ReportMetric(float64(took[len(took)/2].Microseconds()), name+"-median-µs")
+			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), name+"-p99-µs")
+			b.ReportMetric(1/cores, name+"-sessions/core")
+			b.ReportMetric(float64(len(took))/float64(benchClients*(benchClients-1)*benchRate*2), name+"-arrived")
+		}
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// session plays two seconds, and returns how long states took and what share of a core the server used.
+func session(b *testing.B, serve string) (took []time.Duration, cores float64) {
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "PARSEC_SERVE="+serve)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		b.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		b.Fatal(err)
+	}
+	defer cmd.Process.Kill()
+	lines := bufio.NewScanner(out)
+	place := func(prefix string) string {
+		for lines.Scan() {
+			if at, ok := strings.CutPrefix(lines.Text(), prefix); ok {
+				return at
+			}
+		}
+		b.Fatal("the server has not begun")
+		return ""
+	}
+	game, door := place("the game is at "), ""
+	if serve != "plain" {
+		door = place("listening on ")
+	}
+	var mu sync.Mutex
+	var readers sync.WaitGroup
+	var conns []net.Conn
+	var keys []gameserver.Key
+	epoch := time.Now()
+	for i := range benchClients {
+		var key gameserver.Key
+		if door != "" {
+			tcp, err := net.Dial("tcp", door)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer tcp.Close()
+			fmt.Fprintf(tcp, "version: 1.0 join me: p%d os: linux\n", i)
+			for r := bufio.NewScanner(tcp); key == 0 && r.Scan(); {
+				fmt.Sscanf(r.Text(), "key: %d", &key)
+			}
+		}
+		conn, err := net.Dial("udp4", game)
+		if err != nil {
+			b.Fatal(err)
+		}
+		conn.(*net.UDPConn).SetReadBuffer(1 << 20)
+		conns, keys = append(conns, conn), append(keys, key)
+		readers.Go(func() {
+			buf, own := make([]byte, 2000), []time.Duration{}
+			for {
+				n, err := conn.Read(buf)
+				if err != nil {
+					break
+				}
+				if n >= 144 && buf[16] == 7 {
+					sent := time.Duration(binary.LittleEndian.Uint64(buf[44+56:]))
+					own = append(own, time.Since(epoch)-sent)
+				}
+			}
+			mu.Lock()
+			took = append(took, own...)
+			mu.Unlock()
+		})
+	}
+	const total = benchClients * benchRate * 2
+	step := time.Second / (benchClients * benchRate)
+	begin := time.Now()
+	for n := 0; n < total; {
+		for due := min(int(time.Since(begin)/step)+1, total); n < due; n++ {
+			i := n % benchClients
+			m := gameserver.Message{Kind: gameserver.MessageState}
+			ship := remote.Ship{Matrix: [12]float32{3: float32(n)}}
+			now := uint64(time.Since(epoch))
+			ship.Yaw, ship.Pitch = int32(now), int32(now>>32)
+			m.State.Number, m.State.Key = gameserver.Number(n/benchClients+1), keys[i]
+			m.State.Ship, _ = gameserver.NewShip(string(ship.Append(nil)))
+			frame, err := gameserver.AppendMessage(nil, &m)
+			if err != nil {
+				b.Fatal(err)
+			}
+			conns[i].Write(frame)
+		}
+		time.Sleep(200 * time.Microsecond)
+	}
+	spent := time.Since(begin)
+	time.Sleep(50 * time.Millisecond) // the last ones arrive
+	cmd.Process.Signal(os.Interrupt)
+	cmd.Wait()
+	for _, c := range conns {
+		c.Close()
+	}
+	readers.Wait()
+	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	return took, used.Seconds() / spent.Seconds()
+}
