@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -121,15 +123,15 @@ func TestDialogue(t *testing.T) {
 		t.Errorf("%+v", l)
 	}
 	a.says("players: 3 max: 16\r\n", "players acknowledged.\n")
-	if l := <-lists; !strings.Contains(string(page(l)),
+	if l := <-lists; !strings.Contains(string(page(l, time.Unix(0, 0))),
 		`<a href="http://gammaquadrant.parsec.org/">Gamma Quadrant</a></td><td>3/16</td><td>127.0.0.1</td><td>i586-pc-linux-gnu</td>`) {
-		t.Errorf("%s", page(l))
+		t.Errorf("%s", page(l, time.Unix(0, 0)))
 	}
 	a.says("players: 9 max: 8\n", "illegal request not processed\n")
 	b.says("version: 1.0 join me: <b> os: x maxplayers: 4 url: javascript:alert(1)\n", "join accepted\n")
-	if l := <-lists; len(l) != 2 || strings.Contains(string(page(l)), "<b>") ||
-		strings.Contains(string(page(l)), `"javascript:`) {
-		t.Errorf("%s", page(l))
+	if l := <-lists; len(l) != 2 || strings.Contains(string(page(l, time.Unix(0, 0))), "<b>") ||
+		strings.Contains(string(page(l, time.Unix(0, 0))), `"javascript:`) {
+		t.Errorf("%s", page(l, time.Unix(0, 0)))
 	}
 	// Several requests at once, and one in pieces: each has its reply, in order.
 	b.says("players: 1 max: 4\nplayers: 2 max: 4\nrem", "players acknowledged.\nplayers acknowledged.\n")
@@ -137,6 +139,50 @@ func TestDialogue(t *testing.T) {
 	b.says("\n", "removing you\n")
 	a.says("remove me\n", "removing you\n")
 	a.says("remove me\n", "you're not even joined\n")
+}
+
+// TestSite: browsers and programs get the list, with what servers say of themselves escaped.
+func TestSite(t *testing.T) {
+	var s site
+	web := httptest.NewServer(s.handler())
+	defer web.Close()
+	get := func(path string) string {
+		t.Helper()
+		answer, err := http.Get(web.URL + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer answer.Body.Close()
+		b, err := io.ReadAll(answer.Body)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return answer.Status + " " + answer.Header.Get("Content-Type") + "\n" + string(b)
+	}
+	if got := get("/list.json"); got != "200 OK application/json\n{\"servers\":[]}\n" {
+		t.Error(got)
+	}
+	address, lists := start(t)
+	a := dial(t, address)
+	a.says("version: 1.0 join me: <script> os: a&b maxplayers: 4 url: http://example.org/?a&b\n", "join accepted\n")
+	s.set(<-lists)
+	got := get("/")
+	for _, want := range []string{"200 OK text/html; charset=utf-8\n", `http-equiv="refresh" content="30"`,
+		"<h1>Which Parsec servers are currently running ?</h1>", "&lt;script&gt;</a></td><td>0/4</td>", "a&amp;b",
+		" by Parsec Master Server v0.10</p>"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("the page has no %s:\n%s", want, got)
+		}
+	}
+	if strings.Contains(got, "<script>") {
+		t.Error(got)
+	}
+	if got := get("/list.json"); !strings.Contains(got, `"players":0,"max":4,"ip":"127.0.0.1","os":"a\u0026b"`) {
+		t.Error(got)
+	}
+	if got := get("/other"); !strings.HasPrefix(got, "404") {
+		t.Error(got)
+	}
 }
 
 // TestBroken: who hangs up, or sends what is no line, is no longer listed.
