@@ -38,43 +38,43 @@ func (m *Impostor) Step(ev *ImpostorEvent, fx *ImpostorEffects) fsm.Result {
 	switch m.State {
 	case ImpostorStateHere:
 		if ev.Kind == ImpostorCommandSay {
-			// specs/masterserver/spec.yaml:159
+			// specs/masterserver/spec.yaml:167
 			if ev.Say.Reply == ReplyAccepted {
 				fx.sendTo(MessageAccepted, 0)
 				m.State = ImpostorStateWaiting
 				return took(0)
 			}
-			// specs/masterserver/spec.yaml:160
+			// specs/masterserver/spec.yaml:168
 			if ev.Say.Reply == ReplyFull {
 				fx.sendTo(MessageFull, 0)
 				m.State = ImpostorStateWaiting
 				return took(1)
 			}
-			// specs/masterserver/spec.yaml:161
+			// specs/masterserver/spec.yaml:169
 			if ev.Say.Reply == ReplyIllegal {
 				fx.sendTo(MessageIllegal, 0)
 				m.State = ImpostorStateWaiting
 				return took(2)
 			}
-			// specs/masterserver/spec.yaml:162
+			// specs/masterserver/spec.yaml:170
 			if ev.Say.Reply == ReplyIncompatible {
 				fx.sendTo(MessageIncompatible, 0)
 				m.State = ImpostorStateWaiting
 				return took(3)
 			}
-			// specs/masterserver/spec.yaml:163
+			// specs/masterserver/spec.yaml:171
 			if ev.Say.Reply == ReplyRemoving {
 				fx.sendTo(MessageRemoving, 0)
 				m.State = ImpostorStateWaiting
 				return took(4)
 			}
-			// specs/masterserver/spec.yaml:164
+			// specs/masterserver/spec.yaml:172
 			if ev.Say.Reply == ReplyNotJoined {
 				fx.sendTo(MessageNotJoined, 0)
 				m.State = ImpostorStateWaiting
 				return took(5)
 			}
-			// specs/masterserver/spec.yaml:165
+			// specs/masterserver/spec.yaml:173
 			if ev.Say.Reply == ReplyAcknowledged {
 				fx.sendTo(MessageAcknowledged, 0)
 				m.State = ImpostorStateWaiting
@@ -84,7 +84,7 @@ func (m *Impostor) Step(ev *ImpostorEvent, fx *ImpostorEffects) fsm.Result {
 		}
 	case ImpostorStateWaiting:
 		if ev.Kind == ImpostorReceiveIllegal {
-			// specs/masterserver/spec.yaml:168
+			// specs/masterserver/spec.yaml:176
 			m.State = ImpostorStateHere
 			return took(7)
 		}

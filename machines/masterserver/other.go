@@ -38,55 +38,55 @@ func (m *Other) Step(ev *OtherEvent, fx *OtherEffects) fsm.Result {
 	if m.State == OtherStateUp {
 		switch ev.Kind {
 		case OtherReceiveJoin:
-			// specs/masterserver/spec.yaml:180
+			// specs/masterserver/spec.yaml:188
 			m.Asked = Optional[Request]{Present: true, Value: RequestToJoin}
 			return took(0)
 		case OtherReceiveRemove:
-			// specs/masterserver/spec.yaml:181
+			// specs/masterserver/spec.yaml:189
 			m.Asked = Optional[Request]{Present: true, Value: RequestToLeave}
 			return took(1)
 		case OtherReceivePlayers:
-			// specs/masterserver/spec.yaml:182
+			// specs/masterserver/spec.yaml:190
 			m.Asked = Optional[Request]{Present: true, Value: RequestToTell}
 			return took(2)
 		case OtherCommandAnswer:
-			// specs/masterserver/spec.yaml:184
+			// specs/masterserver/spec.yaml:192
 			if m.Asked.Present && m.Asked.Value == RequestToJoin && ev.Answer.Reply == ReplyAccepted {
 				m.Asked = Optional[Request]{}
 				fx.sendTo(MessageAccepted, 1)
 				return took(3)
 			}
-			// specs/masterserver/spec.yaml:185
+			// specs/masterserver/spec.yaml:193
 			if m.Asked.Present && m.Asked.Value == RequestToJoin && ev.Answer.Reply == ReplyFull {
 				m.Asked = Optional[Request]{}
 				fx.sendTo(MessageFull, 1)
 				return took(4)
 			}
-			// specs/masterserver/spec.yaml:186
+			// specs/masterserver/spec.yaml:194
 			if m.Asked.Present && m.Asked.Value == RequestToJoin && ev.Answer.Reply == ReplyIncompatible {
 				m.Asked = Optional[Request]{}
 				fx.sendTo(MessageIncompatible, 1)
 				return took(5)
 			}
-			// specs/masterserver/spec.yaml:187
+			// specs/masterserver/spec.yaml:195
 			if m.Asked.Present && m.Asked.Value == RequestToLeave && ev.Answer.Reply == ReplyRemoving {
 				m.Asked = Optional[Request]{}
 				fx.sendTo(MessageRemoving, 1)
 				return took(6)
 			}
-			// specs/masterserver/spec.yaml:188
+			// specs/masterserver/spec.yaml:196
 			if m.Asked.Present && m.Asked.Value == RequestToLeave && ev.Answer.Reply == ReplyNotJoined {
 				m.Asked = Optional[Request]{}
 				fx.sendTo(MessageNotJoined, 1)
 				return took(7)
 			}
-			// specs/masterserver/spec.yaml:189
+			// specs/masterserver/spec.yaml:197
 			if m.Asked.Present && m.Asked.Value == RequestToTell && ev.Answer.Reply == ReplyAcknowledged {
 				m.Asked = Optional[Request]{}
 				fx.sendTo(MessageAcknowledged, 1)
 				return took(8)
 			}
-			// specs/masterserver/spec.yaml:190
+			// specs/masterserver/spec.yaml:198
 			if m.Asked.Present && ev.Answer.Reply == ReplyIllegal {
 				m.Asked = Optional[Request]{}
 				fx.sendTo(MessageIllegal, 1)

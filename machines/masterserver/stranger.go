@@ -40,87 +40,94 @@ func (m *Stranger) Step(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 	case StrangerStateHere:
 		switch ev.Kind {
 		case StrangerCommandSayJoin:
-			// specs/masterserver/spec.yaml:139
+			// specs/masterserver/spec.yaml:141
 			fx.sendTo(MessageJoin, 0).Join = JoinMessage{Version: ev.SayJoin.Version, Name: ev.SayJoin.Name, Os: ev.SayJoin.Os, Max: ev.SayJoin.Max, Url: ev.SayJoin.Url}
 			m.State = StrangerStateWaiting
 			return took(0)
 		case StrangerCommandSayRemove:
-			// specs/masterserver/spec.yaml:140
+			// specs/masterserver/spec.yaml:142
 			fx.sendTo(MessageRemove, 0)
 			m.State = StrangerStateWaiting
 			return took(1)
 		case StrangerCommandSayPlayers:
-			// specs/masterserver/spec.yaml:141
+			// specs/masterserver/spec.yaml:143
 			fx.sendTo(MessagePlayers, 0).Players = PlayersMessage{Players: ev.SayPlayers.Players, Max: ev.SayPlayers.Max}
 			m.State = StrangerStateWaiting
 			return took(2)
 		case StrangerCommandSayOther:
-			// specs/masterserver/spec.yaml:142
+			// specs/masterserver/spec.yaml:144
 			fx.sendTo(MessageOther, 0).Other = OtherMessage{Text: ev.SayOther.Text}
 			m.State = StrangerStateWaiting
 			return took(3)
 		case StrangerCommandHangUp:
-			// specs/masterserver/spec.yaml:143
+			// specs/masterserver/spec.yaml:145
 			m.commandHangUp(fx)
 			return took(4)
 		}
 	case StrangerStateWaiting:
 		switch ev.Kind {
 		case StrangerReceiveAccepted:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:148
+			fx.report(StrangerReportHeard).Heard = StrangerHeardReport{Reply: ReplyAccepted}
 			m.State = StrangerStateHere
 			return took(5)
 		case StrangerReceiveFull:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:149
+			fx.report(StrangerReportHeard).Heard = StrangerHeardReport{Reply: ReplyFull}
 			m.State = StrangerStateHere
 			return took(6)
 		case StrangerReceiveIllegal:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:150
+			fx.report(StrangerReportHeard).Heard = StrangerHeardReport{Reply: ReplyIllegal}
 			m.State = StrangerStateHere
 			return took(7)
 		case StrangerReceiveIncompatible:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:151
+			fx.report(StrangerReportHeard).Heard = StrangerHeardReport{Reply: ReplyIncompatible}
 			m.State = StrangerStateHere
 			return took(8)
 		case StrangerReceiveRemoving:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:152
+			fx.report(StrangerReportHeard).Heard = StrangerHeardReport{Reply: ReplyRemoving}
 			m.State = StrangerStateHere
 			return took(9)
 		case StrangerReceiveNotJoined:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:153
+			fx.report(StrangerReportHeard).Heard = StrangerHeardReport{Reply: ReplyNotJoined}
 			m.State = StrangerStateHere
 			return took(10)
 		case StrangerReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:146
+			// specs/masterserver/spec.yaml:154
+			fx.report(StrangerReportHeard).Heard = StrangerHeardReport{Reply: ReplyAcknowledged}
 			m.State = StrangerStateHere
 			return took(11)
 		case StrangerCommandHangUp:
-			// specs/masterserver/spec.yaml:147
+			// specs/masterserver/spec.yaml:155
 			m.commandHangUp(fx)
 			return took(12)
 		}
 	case StrangerStateGone:
 		switch ev.Kind {
 		case StrangerReceiveAccepted:
-			// specs/masterserver/spec.yaml:148
+			// specs/masterserver/spec.yaml:156
 			return ignored(13)
 		case StrangerReceiveFull:
-			// specs/masterserver/spec.yaml:148
+			// specs/masterserver/spec.yaml:156
 			return ignored(14)
 		case StrangerReceiveIllegal:
-			// specs/masterserver/spec.yaml:148
+			// specs/masterserver/spec.yaml:156
 			return ignored(15)
 		case StrangerReceiveIncompatible:
-			// specs/masterserver/spec.yaml:148
+			// specs/masterserver/spec.yaml:156
 			return ignored(16)
 		case StrangerReceiveRemoving:
-			// specs/masterserver/spec.yaml:148
+			// specs/masterserver/spec.yaml:156
 			return ignored(17)
 		case StrangerReceiveNotJoined:
-			// specs/masterserver/spec.yaml:148
+			// specs/masterserver/spec.yaml:156
 			return ignored(18)
 		case StrangerReceiveAcknowledged:
-			// specs/masterserver/spec.yaml:148
+			// specs/masterserver/spec.yaml:156
 			return ignored(19)
 		}
 	}

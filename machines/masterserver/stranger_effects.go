@@ -113,11 +113,37 @@ func (ev *StrangerEvent) outside(why *fsm.Refusal) {
 	}
 }
 
+// StrangerReportKind says which report it is.
+type StrangerReportKind uint8
+
+// The reports of Stranger.
+const (
+	StrangerReportHeard StrangerReportKind = iota // the reply
+)
+
+var strangerReportKindNames = [...]string{"heard"}
+
+// String returns the name as the specification has it.
+func (v StrangerReportKind) String() string { return fsm.Name(strangerReportKindNames[:], int(v)) }
+
+// StrangerReport is what a Stranger tells the embedding program. Fields that do not belong to the kind are
+// zero.
+type StrangerReport struct {
+	Kind  StrangerReportKind
+	Heard StrangerHeardReport // for StrangerReportHeard
+}
+
+// StrangerHeardReport are the fields of report heard: the reply.
+type StrangerHeardReport struct {
+	Reply Reply
+}
+
 // StrangerEffect is one thing that a Stranger asks for.
 type StrangerEffect struct {
 	fsm.Effect
-	Named   bool    // the specification names the destination
-	Message Message // for fsm.Send
+	Named   bool           // the specification names the destination
+	Message Message        // for fsm.Send
+	Report  StrangerReport // for fsm.Report
 }
 
 // StrangerEffects is the list of what one step asks for. It keeps its memory from step to step, so that a
@@ -142,6 +168,12 @@ func (fx *StrangerEffects) reset(from fsm.Peer) {
 func (fx *StrangerEffects) sendTo(kind MessageKind, to fsm.Peer) *Message {
 	fx.list = append(fx.list, StrangerEffect{Effect: fsm.Effect{Kind: fsm.Send, Peer: to, ID: uint16(kind)}, Message: Message{Kind: kind}, Named: true})
 	return &fx.list[len(fx.list)-1].Message
+}
+
+// report appends a report and returns it for its fields to be set.
+func (fx *StrangerEffects) report(kind StrangerReportKind) *StrangerReport {
+	fx.list = append(fx.list, StrangerEffect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: StrangerReport{Kind: kind}})
+	return &fx.list[len(fx.list)-1].Report
 }
 
 // closeTo asks for the link to a peer to be closed.

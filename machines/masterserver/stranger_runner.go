@@ -178,6 +178,9 @@ func (r *StrangerRunner) Effect(i int) fsm.Effect { return r.effects.list[i].Eff
 // Message returns the message of the Send effect i of the last step. It holds until the next step.
 func (r *StrangerRunner) Message(i int) *Message { return &r.effects.list[i].Message }
 
+// Report returns the report of the Report effect i of the last step. It holds until the next step.
+func (r *StrangerRunner) Report(i int) *StrangerReport { return &r.effects.list[i].Report }
+
 // Event returns the last event. It holds until the next one.
 func (r *StrangerRunner) Event() *StrangerEvent { return &r.event }
 
@@ -219,6 +222,13 @@ func (r *StrangerRunner) AppendEffect(b []byte, i int) []byte {
 	switch e.Kind {
 	case fsm.Send:
 		b = appendMessage(append(b, ' '), &e.Message)
+	case fsm.Report:
+		switch e.Report.Kind {
+		case StrangerReportHeard:
+			b = wire.AppendWord(b, " heard{reply: ", e.Report.Heard.Reply.String())
+			return append(b, '}')
+		}
+		b = wire.AppendWord(b, " ", e.Report.Kind.String())
 	}
 	if e.Named {
 		b = wire.AppendTo(b, e.Peer)
@@ -241,6 +251,22 @@ func (r *StrangerRunner) AppendLegal(b []byte) []byte {
 	return append(b, strangerLegal[r.Machine.State]...)
 }
 
+// StrangerHandlers has a function for each report of a Stranger; those that are nil are not called.
+type StrangerHandlers struct {
+	Heard func(StrangerHeardReport) // the reply.
+}
+
+// OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
+// package play.
+func (h *StrangerHandlers) OnReport(r *StrangerRunner, i int) {
+	switch r.Report(i).Kind {
+	case StrangerReportHeard:
+		if h.Heard != nil {
+			h.Heard(r.Report(i).Heard)
+		}
+	}
+}
+
 // Info implements fsm.Runner.
 func (r *StrangerRunner) Info() *fsm.Info { return &strangerInfo }
 
@@ -252,29 +278,29 @@ var strangerInfo = fsm.Info{
 	Final:    []bool{false, false, true},
 	Messages: []string{"JOIN", "REMOVE", "PLAYERS", "ACCEPTED", "FULL", "ILLEGAL", "INCOMPATIBLE", "REMOVING", "NOT_JOINED", "ACKNOWLEDGED", "OTHER"},
 	Commands: []string{"sayJoin", "sayRemove", "sayPlayers", "sayOther", "hangUp"},
-	Reports:  []string{},
+	Reports:  []string{"heard"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "here sayJoin", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 139, Col: 18},
-		{Name: "here sayRemove", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 140, Col: 20},
-		{Name: "here sayPlayers", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 141, Col: 21},
-		{Name: "here sayOther", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 142, Col: 19},
-		{Name: "here hangUp", From: 0, To: 2, File: "specs/masterserver/spec.yaml", Line: 143, Col: 17},
-		{Name: "waiting ACCEPTED", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 146, Col: 84},
-		{Name: "waiting FULL", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 146, Col: 84},
-		{Name: "waiting ILLEGAL", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 146, Col: 84},
-		{Name: "waiting INCOMPATIBLE", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 146, Col: 84},
-		{Name: "waiting REMOVING", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 146, Col: 84},
-		{Name: "waiting NOT_JOINED", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 146, Col: 84},
-		{Name: "waiting ACKNOWLEDGED", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 146, Col: 84},
-		{Name: "waiting hangUp", From: 1, To: 2, File: "specs/masterserver/spec.yaml", Line: 147, Col: 17},
-		{Name: "gone ACCEPTED", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 54},
-		{Name: "gone FULL", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 64},
-		{Name: "gone ILLEGAL", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 70},
-		{Name: "gone INCOMPATIBLE", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 79},
-		{Name: "gone REMOVING", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 93},
-		{Name: "gone NOT_JOINED", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 103},
-		{Name: "gone ACKNOWLEDGED", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 148, Col: 115},
+		{Name: "here sayJoin", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 141, Col: 18},
+		{Name: "here sayRemove", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 142, Col: 20},
+		{Name: "here sayPlayers", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 143, Col: 21},
+		{Name: "here sayOther", From: 0, To: 1, File: "specs/masterserver/spec.yaml", Line: 144, Col: 19},
+		{Name: "here hangUp", From: 0, To: 2, File: "specs/masterserver/spec.yaml", Line: 145, Col: 17},
+		{Name: "waiting ACCEPTED", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 148, Col: 19},
+		{Name: "waiting FULL", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 149, Col: 15},
+		{Name: "waiting ILLEGAL", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 150, Col: 18},
+		{Name: "waiting INCOMPATIBLE", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 151, Col: 23},
+		{Name: "waiting REMOVING", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 152, Col: 19},
+		{Name: "waiting NOT_JOINED", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 153, Col: 21},
+		{Name: "waiting ACKNOWLEDGED", From: 1, To: 0, File: "specs/masterserver/spec.yaml", Line: 154, Col: 23},
+		{Name: "waiting hangUp", From: 1, To: 2, File: "specs/masterserver/spec.yaml", Line: 155, Col: 17},
+		{Name: "gone ACCEPTED", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 156, Col: 54},
+		{Name: "gone FULL", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 156, Col: 64},
+		{Name: "gone ILLEGAL", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 156, Col: 70},
+		{Name: "gone INCOMPATIBLE", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 156, Col: 79},
+		{Name: "gone REMOVING", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 156, Col: 93},
+		{Name: "gone NOT_JOINED", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 156, Col: 103},
+		{Name: "gone ACKNOWLEDGED", From: 2, To: 2, Code: fsm.Ignored, File: "specs/masterserver/spec.yaml", Line: 156, Col: 115},
 	},
 	TickNanos:  0,
 	Parties:    300,

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "6c1874715b8919c245a2ca377cac56bb9bcf6df7daa90bf46ee56cb851cde16e"
+const hash = "b28397767074c06b6eecd06fd438103c7e2b9cb8dd4593c669388c5a2e8526de"
 
 // The constants of the specification that its machines use.
 const (
