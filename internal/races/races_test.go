@@ -104,7 +104,7 @@ func TestNames(t *testing.T) {
 	for i := range 14 {
 		want = append(want, fmt.Sprintf("R%d", i+1), fmt.Sprintf("S%d", i+1))
 	}
-	want = append(want, "I2", "I6", "I7", "I9", "I11", "I12")
+	want = append(want, "I2", "I6", "I7", "I9", "I11", "I12", "G1", "G2", "G3", "G4")
 	index, err := os.ReadFile(filepath.Join(root, pages, "README.md"))
 	if err != nil {
 		t.Fatal(err)
