@@ -205,7 +205,7 @@ func (y *system) peer(ctx context.Context) (*peer.Peer, error) {
 func (y *system) meet(ctx context.Context, p *peer.Peer) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	cfg := carrier.Config{Tunnel: y.s.tunnel}
+	cfg := y.s.carrier()
 	at, title := y.s.join, y.s.join
 	keeps := false
 	if p != nil {

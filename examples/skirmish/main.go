@@ -154,7 +154,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 	case s.headless:
 		return s.play(ctx, stdout)
 	case s.serve:
-		h, at, err := s.host(ctx, carrier.Config{Tunnel: s.tunnel})
+		h, at, err := s.host(ctx, s.carrier())
 		if err != nil {
 			return err
 		}
@@ -190,9 +190,12 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) error {
 	return nil
 }
 
+// carrier says what is below the links.
+func (s *settings) carrier() carrier.Config { return carrier.Config{Tunnel: s.tunnel} }
+
 // session is what the flags ask for.
 func (s *settings) session(ctx context.Context) (show, error) {
-	cfg := carrier.Config{Tunnel: s.tunnel}
+	cfg := s.carrier()
 	switch {
 	case s.replay != "":
 		f, err := os.Open(s.replay)

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/examples/skirmish/carrier"
@@ -106,7 +107,7 @@ var errWrong = errors.New("a match went wrong")
 
 // play lets bots play over real sockets, and says how it went.
 func (s *settings) play(ctx context.Context, stdout io.Writer) error {
-	cfg := carrier.Config{Tunnel: s.tunnel}
+	cfg := s.carrier()
 	if s.loss > 0 {
 		var mu sync.Mutex
 		seed := uint64(s.seed)
@@ -136,8 +137,17 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	var mu sync.Mutex
 	sums, wrong := map[uint32]uint32{}, 0
 	ends := make(chan error, n)
+	var up, down, frames atomic.Int64
+	call := own.dialer(at, cfg)
+	dial := func(ctx context.Context, place uint16) (transport.Link, error) {
+		l, err := call(ctx, place)
+		if err != nil {
+			return nil, err
+		}
+		return counted{l, &up, &down}, nil
+	}
 	for i := range n {
-		p := match.NewPlayer(match.PlayerConfig{Name: session.BotNames[i], Dial: own.dialer(at, cfg), Auto: true,
+		p := match.NewPlayer(match.PlayerConfig{Name: session.BotNames[i], Dial: dial, Auto: true,
 			Matches: s.matches,
 			Source:  func(st *game.State, slot int) game.Input { return st.Advice(slot) },
 			Record:  recorder(map[bool]string{true: s.record}[i == 0], func(err error) { fmt.Fprintln(stdout, err) }),
@@ -150,6 +160,7 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 					wrong++
 					fmt.Fprintln(stdout, report(r, func(i int) string { return session.BotNames[i] }))
 				case !known:
+					frames.Add(int64(r.State.Frame))
 					sums[r.Seed] = r.Sum
 					fmt.Fprintln(stdout, report(r, func(i int) string { return session.BotNames[i] }))
 				case sum != r.Sum:
@@ -169,10 +180,31 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	<-hosted
 	fmt.Fprintf(stdout, "%d matches of %d bots over %s in %.1f s, %d wrong\n", len(sums), n, s.link,
 		time.Since(began).Seconds(), wrong)
+	if f := frames.Load() * int64(n); f > 0 {
+		fmt.Fprintf(stdout, "for each player %d bytes a second up and %d down, at %d frames a second\n",
+			up.Load()*game.Rate/f, down.Load()*game.Rate/f, game.Rate)
+	}
 	if wrong > 0 {
 		return errWrong
 	}
 	return nil
+}
+
+// counted counts the bytes of a link: what the protocols send, without the headers of the network.
+type counted struct {
+	transport.Link
+	up, down *atomic.Int64
+}
+
+func (c counted) Send(peer int, frame []byte) error {
+	c.up.Add(int64(len(frame)))
+	return c.Link.Send(peer, frame)
+}
+
+func (c counted) Receive(buf []byte) (transport.Arrival, error) {
+	got, err := c.Link.Receive(buf)
+	c.down.Add(int64(got.N))
+	return got, err
 }
 
 // spectator looks on, as a session.

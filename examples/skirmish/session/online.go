@@ -62,6 +62,9 @@ func (o *Online) Err() error { return o.err }
 // Title is the first line of the lobby.
 func (o *Online) Title() string { return o.title }
 
+// Seen is what the player can see, with the match ahead or as all see it.
+func (o *Online) Seen(ahead bool) match.View { return o.p.View(ahead) }
+
 // View is what the player can see.
 func (o *Online) View() match.View { return o.p.View(false) }
 
