@@ -86,7 +86,7 @@ func TestIdle(t *testing.T) {
 	for s.Phase != Over && s.Frame < 100*Rate {
 		s.Step(&Frame{})
 	}
-	if s.Phase != Over || s.Ring == 0 || s.Tanks[0].Wins+s.Tanks[1].Wins+s.Tanks[2].Wins != 0 {
+	if s.Phase != Over || s.Ring == 0 || s.Frame >= readyTime+roundTime || s.Tanks[0].Wins+s.Tanks[1].Wins+s.Tanks[2].Wins != 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -101,6 +101,34 @@ func TestLeave(t *testing.T) {
 	s.Step(&Frame{Back: 0b110})
 	if s.Bots != 0 || s.Slots != 0b111 {
 		t.Errorf("%b %b", s.Bots, s.Slots)
+	}
+}
+
+// Whatever byte of a state is another one, it is refused, or it plays on.
+func TestDecode(t *testing.T) {
+	s := New(Config{Seed: 9, Rounds: 3, Slots: 0xff, Bots: 0xf0})
+	for range 250 {
+		s.Step(&Frame{Inputs: [Players]Input{1 | Fire | Mine, 2 | Fire, 3}})
+	}
+	b := s.Append(nil)
+	refused := 0
+	for i := range b {
+		was := b[i]
+		b[i] = 0xff
+		if read, err := Decode(b); err != nil {
+			refused++
+		} else {
+			for range 40 {
+				read.Step(&Frame{Inputs: [Players]Input{4 | Fire, 3 | Fire, 2}})
+			}
+		}
+		b[i] = was
+	}
+	if refused < TilesX*TilesY {
+		t.Errorf("%d of %d bytes are looked at", refused, len(b))
+	}
+	if _, err := Decode(b[1:]); err == nil {
+		t.Error("a state without its first byte")
 	}
 }
 

@@ -197,6 +197,43 @@ func TestHostGone(t *testing.T) {
 	})
 }
 
+// Who leaves in a match is driven on by a bot, and who hangs is not waited for longer than the host's patience.
+func TestLeftAndHanging(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 4, Patience: 5 * time.Second, Settings: match.Settings{Rounds: 3}})
+		_, first := r.sit("bot0", 1)
+		_, second := r.sit("bot1", 1)
+		killed, gone := r.sit("bot2", 1)
+		_, hangs := r.sit("hangs", 1, func(c *match.PlayerConfig) {
+			dial := c.Dial
+			c.Dial = func(ctx context.Context, place uint16) (transport.Link, error) {
+				if place != 0 { // it never comes to the match
+					<-ctx.Done()
+				}
+				return dial(ctx, place)
+			}
+		})
+		time.Sleep(11 * time.Second) // virtual: they have waited for the one who hangs, and fight
+		killed.Kill()
+		<-gone
+		if err := errors.Join(<-first, <-second); err != nil {
+			t.Error(err)
+		}
+		if r.same() != 1 || r.played["bot0"] != 1 || r.played["bot1"] != 1 {
+			t.Errorf("played %v", r.played)
+		}
+		for _, list := range r.results {
+			for _, res := range list {
+				if s := &res.State; res.Err == nil && (s.Slots.Len() != 3 || s.Bots.Len() != 1) {
+					t.Errorf("slot %d: %d of %d are bots", res.Slot, s.Bots.Len(), s.Slots.Len())
+				}
+			}
+		}
+		r.host.Kill()
+		<-hangs
+	})
+}
+
 // campaign plays matches in which somebody dies at any moment, and says how many were played to the end.
 func campaign(t *testing.T, seed uint64) (matches int) {
 	synctest.Test(t, func(t *testing.T) {

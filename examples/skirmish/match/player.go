@@ -85,6 +85,8 @@ type Player struct {
 	d    *driver.Driver[*skirmish.PlayerRunner]
 	key  uint64
 	wake chan struct{}
+	// whole is the context of Run, which goes on when the host is gone. Of the goroutine of Run.
+	whole context.Context
 
 	mu      sync.Mutex
 	view    View
@@ -135,6 +137,10 @@ func (p *Player) Run(ctx context.Context) error {
 		p.set(func(v *View) { v.Phase = Left })
 	}()
 	p.d.Do(ctx, func(r *skirmish.PlayerRunner) fsm.Result { return r.Join(Version, name) })
+	p.whole = ctx
+	live, die := context.WithCancel(ctx) // while there is a host
+	defer die()
+	go func() { <-p.d.Done(); die() }()
 	for {
 		select {
 		case <-p.wake:
@@ -148,7 +154,7 @@ func (p *Player) Run(ctx context.Context) error {
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if done, err := p.act(ctx); done {
+		if done, err := p.act(live); done {
 			return err
 		}
 	}
@@ -301,7 +307,7 @@ func (p *Player) match(ctx context.Context) error {
 	if !readied {
 		p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
 	}
-	if errors.Is(err, frames.ErrLost) || errors.Is(err, frames.ErrOver) {
+	if err != nil {
 		select {
 		case <-p.d.Done():
 			err = ErrHost
@@ -309,7 +315,7 @@ func (p *Player) match(ctx context.Context) error {
 		}
 	}
 	if errors.Is(err, ErrHost) && p.cfg.Alone {
-		p.alone(ctx, m)
+		p.alone(p.whole, m)
 	}
 	res := Result{Seed: p.seed, Slot: slot, Err: err}
 	if s := m.last(); s != nil {
