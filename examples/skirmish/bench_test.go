@@ -11,8 +11,8 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/session"
 )
 
-// BenchmarkInput measures how long it takes from a key to a screen that shows it, over TCP on this computer: ahead of the
-// match, as the terminal shows it, and as all others see it. The screen is looked at each millisecond.
+// BenchmarkInput measures how long it takes from a key to a screen that shows it, over TCP on this computer: ahead
+// of the match, as the terminal shows it, and as all others see it. The screen is looked at each millisecond.
 func BenchmarkInput(b *testing.B) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()

@@ -86,7 +86,8 @@ func TestIdle(t *testing.T) {
 	for s.Phase != Over && s.Frame < 100*Rate {
 		s.Step(&Frame{})
 	}
-	if s.Phase != Over || s.Ring == 0 || s.Frame >= readyTime+roundTime || s.Tanks[0].Wins+s.Tanks[1].Wins+s.Tanks[2].Wins != 0 {
+	if s.Phase != Over || s.Ring == 0 || s.Frame >= readyTime+roundTime ||
+		s.Tanks[0].Wins+s.Tanks[1].Wins+s.Tanks[2].Wins != 0 {
 		t.Errorf("%+v", s)
 	}
 }
