@@ -183,6 +183,9 @@ func (c *codec) decoded(t rapid.TB, b []byte) {
 func TestCodecs(t *testing.T) {
 	for _, target := range allTargets() {
 		c := newCodec(t, target)
+		if c.Protocol.Several() {
+			continue // TestWires has the codecs of channels
+		}
 		t.Run(c.Protocol.Name, func(t *testing.T) {
 			for _, m := range c.Protocol.Messages {
 				record := &model.Type{Kind: model.KindRecord, Fields: m.Fields}
@@ -224,6 +227,9 @@ func FuzzCodecs(f *testing.F) {
 	var codecs []*codec
 	for i, target := range allTargets() {
 		c := newCodec(f, target)
+		if c.Protocol.Several() {
+			continue
+		}
 		codecs = append(codecs, c)
 		for _, m := range c.Protocol.Messages {
 			slots := make([]int64, interp.FieldSlots(m.Fields))

@@ -11,6 +11,8 @@ import (
 	"github.com/parley-go/parley/machines/clock"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/machines/connection"
+	"github.com/parley-go/parley/machines/events"
+	"github.com/parley-go/parley/machines/gameserver"
 	"github.com/parley-go/parley/machines/lobby"
 	"github.com/parley-go/parley/machines/lockstep"
 	"github.com/parley-go/parley/machines/masterserver"
@@ -149,4 +151,13 @@ var Targets = []Target{
 		registration.AppendMessage, registration.FrameSize},
 	{"specs/netplay/spec.yaml", "peer", netplay.NewPeerRunner, Adapt[netplay.Peer, netplay.Event],
 		netplay.DecodeMessage, netplay.AppendMessage, netplay.FrameSize},
+	{"specs/events/spec.yaml", "player", events.NewPlayerRunner, Adapt[events.Player, events.Event],
+		events.DecodeMessage, events.AppendMessage, events.FrameSize},
+	// The codec is that of the lines.
+	{"specs/gameserver/spec.yaml", "server", gameserver.NewServerRunner,
+		Adapt[gameserver.Server, gameserver.ServerEvent], gameserver.DecodeMessageOnLines,
+		gameserver.AppendMessage, gameserver.FrameSizeOnLines},
+	{"specs/gameserver/spec.yaml", "client", gameserver.NewClientRunner,
+		Adapt[gameserver.Client, gameserver.ClientEvent], gameserver.DecodeMessageOnLines,
+		gameserver.AppendMessage, gameserver.FrameSizeOnLines},
 }
