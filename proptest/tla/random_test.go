@@ -49,7 +49,7 @@ func troubled(r *rand.Rand, text string) string {
 // PARLEY_TLA=500 draws five hundred, PARLEY_SEED says from where.
 func TestRandom(t *testing.T) {
 	race.Skip(t)
-	runs, same, refused := race.Draws(12, 100), 0, 0
+	runs, same, refused := race.Draws(12, 40), 0, 0
 	if n, err := strconv.Atoi(os.Getenv("PARLEY_TLA")); err == nil {
 		runs = n
 	}

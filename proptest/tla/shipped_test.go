@@ -21,7 +21,7 @@ func bound() int {
 	case race.Nightly():
 		return 50_000
 	case race.Long():
-		return 1_000
+		return 300
 	}
 	return 100
 }
@@ -35,7 +35,7 @@ func TestShipped(t *testing.T) {
 	race.Skip(t)
 	same, refused := 0, 0
 	for n, file := range shipped(t) {
-		if !race.Some(n, 6) {
+		if !race.Some(n, 9) {
 			continue
 		}
 		t.Run(strings.TrimPrefix(file, "../../specs/"), func(t *testing.T) {
