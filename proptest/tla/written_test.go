@@ -53,8 +53,8 @@ checks:
 `,
 }
 
-// TestWritten: modules of protocols written for what random ones seldom have, partitions and several reports of a part in
-// one step, have the configurations of the checker.
+// TestWritten: modules of protocols written for what random ones seldom have, partitions and several reports of a part
+// in one step, have the configurations of the checker.
 func TestWritten(t *testing.T) {
 	for name, text := range written {
 		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}},
