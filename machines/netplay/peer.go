@@ -1545,6 +1545,7 @@ func (m *Peer) onResetOver(fx *Effects, next *waiting) {
 	m.Battle = newBattlePart()
 	m.Reset = newResetPart()
 	m.GameOver = false
+	m.Following = false
 	m.OwnDue = false
 	m.OtherDue = false
 	m.OwnGone = 0

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "41ac07fb60b65f09213e0fc7e1fed6843a5e64c1ed15e2336b74c383c9841df2"
+const hash = "e22805832c7cffbe7095de6b1e4e34edb2c0308f528ec25fe9eedd5daa076c81"
 
 // The constants of the specification that its machines use.
 const (
