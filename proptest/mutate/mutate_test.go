@@ -2,6 +2,7 @@ package mutate
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/proptest/check"
 )
 
 // A shop whose checks say what the seller is told, and nothing about what the buyer is told.
@@ -186,23 +188,64 @@ func TestShortcuts(t *testing.T) {
 		"snapshot": 8, "connection": 8, "negotiation": 8, "library/socks5": 8} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			file := "../../specs/" + name + "/spec.yaml"
-			quick, err := Run(t.Context(), file, Options{Sample: sample, Seed: 7, Workers: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			plain, err := Run(t.Context(), file, Options{Sample: sample, Seed: 7, Workers: 1, plain: true})
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i, m := range quick.Mutants {
-				n := plain.Mutants[i]
-				if m.Result != n.Result || m.Check != n.Check || m.Claim != n.Claim {
-					t.Errorf("%s: %s: %s by %s %s, and in full %s by %s %s", m.Where, m.Words, m.Result,
-						m.Check, m.Claim, n.Result, n.Check, n.Claim)
-				}
-			}
+			shortcuts(t, "../../specs/"+name+"/spec.yaml", sample)
 		})
+	}
+	// The link is there because the server closes it in a command that never comes. Without that, what a hostile client
+	// sends in vain costs it nothing.
+	t.Run("surroundings", func(t *testing.T) {
+		shortcuts(t, write(t, `protocol: door
+parties: 2
+messages: {KNOCK: {}, SHOUT: {}}
+roles:
+  server:
+    commands: {shut: }
+    initial: open
+    states:
+      open: {KNOCK: {goto: done}, shut: {close: , to: all}}
+      done: {ignore: [KNOCK]}
+  client: {initial: idle, states: {idle: {start: {do: [{send: KNOCK}, {send: SHOUT}]}}}}
+checks:
+  one:
+    instances: {s: server, c: client}
+    hostile: c
+    environment: {shut: false}
+    quiet: "true"
+    claims: {comes: {reachable: s.done}}
+    expect: [comes, never-fires]
+`), 0)
+	})
+}
+
+// shortcuts compares results with those of full searches, and the lines that were taken where both searched.
+func shortcuts(t *testing.T, file string, sample int) {
+	t.Helper()
+	type search struct {
+		words, check string
+	}
+	taken := [2]map[search]map[string]bool{{}, {}}
+	var reports [2]*Report
+	for k := range reports {
+		var err error
+		reports[k], err = Run(t.Context(), file, Options{Sample: sample, Seed: 7, Workers: 1, plain: k == 1,
+			saw: func(m *Mutant, check string, r *check.Report) {
+				taken[k][search{m.Where + m.Words, check}] = r.Taken
+			}})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	for x, lines := range taken[0] {
+		if !maps.Equal(lines, taken[1][x]) {
+			t.Errorf("%s in check %s: it takes %v, and in full %v", x.words, x.check, lines, taken[1][x])
+		}
+	}
+	for i, m := range reports[0].Mutants {
+		n := reports[1].Mutants[i]
+		if m.Result != n.Result || m.Check != n.Check || m.Claim != n.Claim {
+			t.Errorf("%s: %s: %s by %s %s, and in full %s by %s %s", m.Where, m.Words, m.Result,
+				m.Check, m.Claim, n.Result, n.Check, n.Claim)
+		}
 	}
 }
 
@@ -319,6 +362,37 @@ checks:
 				t.Errorf("%s %s by %s", m.Words, m.Result, m.Claim)
 			}
 		})
+	}
+}
+
+// TestKills: a proposal is one that holds without the mistake and is violated with it.
+func TestKills(t *testing.T) {
+	r := &runner{path: write(t, shop), o: Options{Workers: 1}, bigs: make(chan struct{}, bigAtOnce)}
+	if err := r.compile(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.begin(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := r.bench()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range all(r.base) {
+		if m.Words != "waiting SOLD: without report: got" {
+			continue
+		}
+		for claim, want := range map[string]bool{
+			"{always: b.done => reported(b.got)}":    true,
+			"{always: b.idle => reported(b.got)}":    false, // violated without the mistake, too
+			"{sometimes: b.done}":                    false, // holds with it
+			"{always: b.lost => b.done}":             false, // there is no such state
+			"{sometimes: reported(b.got) && b.done}": true,
+		} {
+			if got := b.proposer.kills(t.Context(), m, r.checks[0], candidate{claim: claim}); got != want {
+				t.Errorf("%s: %t", claim, got)
+			}
+		}
 	}
 }
 

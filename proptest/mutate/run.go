@@ -62,6 +62,7 @@ type Options struct {
 
 	// plain is for tests: every check is searched anew with every mutant.
 	plain bool
+	saw   func(m *Mutant, check string, r *check.Report) // each search
 }
 
 // Report is what was found about a specification.
@@ -400,7 +401,10 @@ func (b *bench) run(ctx context.Context, m *Mutant) {
 				return
 			case ctx.Err() != nil:
 				return
-			case !rep.Passes && !rep.Open:
+			case b.r.o.saw != nil:
+				b.r.o.saw(m, c.name, rep)
+			}
+			if !rep.Passes && !rep.Open {
 				killed(c.name, killer(rep))
 				return
 			}
