@@ -217,6 +217,32 @@ checks:
 	})
 }
 
+// TestRefused: a mistake that lets through what is refused now, by a guard of the machine or of a part, is searched.
+func TestRefused(t *testing.T) {
+	shortcuts(t, write(t, `protocol: bell
+parties: 2
+messages: {RING: {}}
+roles:
+  counter:
+    vars: {n: 0..3}
+    commands: {count: }
+    initial: on
+    states: {on: {count: {when: n < 1, set: {n: n + 1}}}}
+  guest:
+    vars: {n: 0..3}
+    parts: {counter: {machine: counter}}
+    commands: {ring: , knock: }
+    initial: out
+    states: {out: {ring: {when: n < 1, set: {n: n + 1}, send: RING}, knock: {run: counter.count}}}
+  host: {initial: home, states: {home: {RING: ignore}}}
+checks:
+  one:
+    instances: {g: guest, h: host}
+    quiet: "true"
+    claims: {once: {always: g.n < 2}, part: {always: g.counter.n < 2}}
+`), 0)
+}
+
 // shortcuts compares results with those of full searches, and the lines that were taken where both searched.
 func shortcuts(t *testing.T, file string, sample int) {
 	t.Helper()
