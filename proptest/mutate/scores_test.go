@@ -80,7 +80,7 @@ func TestScores(t *testing.T) {
 	percent := func(k, n int) int { return 100 * k / max(n, 1) }
 	for _, name := range names {
 		s := list[name]
-		fmt.Fprintf(&b, "| `%s` | %d of %d%s | %d %% | %d of %d | %d %% |\n", name, s.killed, s.of, s.sample,
+		fmt.Fprintf(&b, "| specs/%s | %d of %d%s | %d %% | %d of %d | %d %% |\n", name, s.killed, s.of, s.sample,
 			percent(s.killed, s.of), s.held, s.heldOf, percent(s.held, s.heldOf))
 	}
 	page, err := os.ReadFile("../../docs/CHECKED.md")
