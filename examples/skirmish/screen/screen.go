@@ -117,7 +117,7 @@ func (c *canvas) arena(s *game.State) {
 	for y := range int32(game.Height) {
 		for x := range int32(game.Width) {
 			tx, ty := x/game.TilePixels, y/game.TilePixels
-			even := (x+y)&1 == 0
+			var even bool
 			two := ground
 			switch s.Tiles[ty][tx] {
 			case game.Steel:
