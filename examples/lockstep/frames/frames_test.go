@@ -25,6 +25,7 @@ type world struct {
 	playing [frames.Slots]bool
 	steps   uint32 // game frames
 	turn    uint32 // the next
+	went    int    // how many have left
 	each    func(w *world)
 
 	sums []uint32 // before each turn, from the first one that this world had
@@ -83,6 +84,7 @@ func (w *world) Turn(t *frames.Turn) {
 	}
 	for _, s := range t.Left {
 		w.mix(uint64(s) + 2000)
+		w.went++
 		w.playing[s] = false
 	}
 	for _, o := range t.Orders {
@@ -270,6 +272,9 @@ func match(t *testing.T, steps, spacing int) {
 	synctest.Wait()
 	if first.steps < uint32(steps) {
 		t.Errorf("%d game frames", first.steps)
+	}
+	if first.went != 2 {
+		t.Errorf("%d have left", first.went)
 	}
 	least := steps / spacing / 10
 	same(t, least, first.world, others[0].world, others[1].world, others[2].world, watcher.world, late.world,
