@@ -245,7 +245,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			// refused: no clock that counts goes back so far
 			return m.undo(&old, fx, 14)
 		}
-		if (int64(m.Clock)-int64(m.Shown)+Wrap+2147483648)%Wrap-2147483648 > Most {
+		if (int64(m.Shown)-int64(m.Clock)+Wrap+2147483648)%Wrap-2147483648 < -60000 {
 			m.Shown = m.Clock
 		}
 		fx.report(ClientReportSynced).Synced = ClientSyncedReport{Lag: by, Error: m.Error}

@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "469eda4d824555d9ca9874bc923bcebfb7a5c3f3034f9c9d19d689683b7a699c"
+const hash = "2a2142b2a4aa6fb21d11775f431f9074a49a872118eaae5d34676eed663dd7a6"
 
 // The constants of the specification that its machines use.
 const (

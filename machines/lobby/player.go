@@ -70,13 +70,13 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepOff(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerEventUp:
-		// specs/lobby/spec.yaml:217
+		// specs/lobby/spec.yaml:215
 		fx.report(PlayerReportConnected)
 		m.State = PlayerStateChat
 		m.enterChat()
 		return took(0)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(1)
 	}
@@ -87,42 +87,42 @@ func (m *Player) stepOff(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepChat(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandName:
-		// specs/lobby/spec.yaml:221
+		// specs/lobby/spec.yaml:219
 		fx.sendTo(MessageName, 0).Name = NameMessage{Name: ev.Name.Own}
 		return took(2)
 	case PlayerCommandList:
-		// specs/lobby/spec.yaml:222
+		// specs/lobby/spec.yaml:220
 		fx.sendTo(MessageGameInfo, 0)
 		return took(3)
 	case PlayerCommandCreate:
-		// specs/lobby/spec.yaml:223
+		// specs/lobby/spec.yaml:221
 		fx.sendTo(MessageNewg, 0)
 		m.State = PlayerStateAsking
 		return took(4)
 	case PlayerCommandEnter:
-		// specs/lobby/spec.yaml:224
+		// specs/lobby/spec.yaml:222
 		fx.sendTo(MessageJoin, 0).Join = JoinMessage{Game: ev.Enter.Into}
 		m.State = PlayerStateAsking
 		return took(5)
 	case PlayerCommandQuit:
-		// specs/lobby/spec.yaml:225
+		// specs/lobby/spec.yaml:223
 		fx.sendTo(MessageDisconnect, 0)
 		m.State = PlayerStateQuitting
 		return took(6)
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:248
+		// specs/lobby/spec.yaml:246
 		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
 		return took(7)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:248
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
 		return took(8)
 	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:252
+		// specs/lobby/spec.yaml:250
 		fx.report(PlayerReportGames).Games = PlayerGamesReport{List: ev.Message.Games.List}
 		return took(9)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(10)
 	}
@@ -133,7 +133,7 @@ func (m *Player) stepChat(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveJoined:
-		// specs/lobby/spec.yaml:228
+		// specs/lobby/spec.yaml:226
 		m.At = ev.Message.Joined.Game
 		m.Boss = ev.Message.Joined.Admin
 		m.Given = ev.Message.Joined.Params
@@ -141,21 +141,21 @@ func (m *Player) stepAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		m.State = PlayerStateOpen
 		return took(11)
 	case PlayerReceiveRefused:
-		// specs/lobby/spec.yaml:229
+		// specs/lobby/spec.yaml:227
 		fx.report(PlayerReportRefused)
 		m.State = PlayerStateChat
 		m.enterChat()
 		return took(12)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:248
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
 		return took(13)
 	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:252
+		// specs/lobby/spec.yaml:250
 		fx.report(PlayerReportGames).Games = PlayerGamesReport{List: ev.Message.Games.List}
 		return took(14)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(15)
 	}
@@ -166,7 +166,7 @@ func (m *Player) stepAsking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandBegin:
-		// specs/lobby/spec.yaml:232
+		// specs/lobby/spec.yaml:230
 		if m.Boss {
 			fx.sendTo(MessageStart, 0)
 			m.State = PlayerStateStarting
@@ -174,7 +174,7 @@ func (m *Player) stepOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandTune:
-		// specs/lobby/spec.yaml:233
+		// specs/lobby/spec.yaml:231
 		if m.Boss {
 			m.Given = ev.Tune.Params
 			fx.sendTo(MessageGameParamUpdate, 0).GameParamUpdate = GameParamUpdateMessage{Params: ev.Tune.Params}
@@ -182,61 +182,61 @@ func (m *Player) stepOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case PlayerReceiveParams:
-		// specs/lobby/spec.yaml:234
+		// specs/lobby/spec.yaml:232
 		m.Given = ev.Message.Params.Params
 		fx.report(PlayerReportTuned).Tuned = PlayerTunedReport{Params: ev.Message.Params.Params}
 		return took(18)
 	case PlayerReceiveStarted:
-		// specs/lobby/spec.yaml:235
+		// specs/lobby/spec.yaml:233
 		m.receiveStarted(fx)
 		return took(19)
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:248
+		// specs/lobby/spec.yaml:246
 		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
 		return took(20)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:248
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
 		return took(21)
 	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:252
+		// specs/lobby/spec.yaml:250
 		fx.report(PlayerReportGames).Games = PlayerGamesReport{List: ev.Message.Games.List}
 		return took(22)
 	case PlayerCommandAct:
-		// specs/lobby/spec.yaml:255
+		// specs/lobby/spec.yaml:253
 		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
 		return took(23)
 	case PlayerCommandCompare:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:254
 		fx.sendTo(MessageSyncCheck, 0).SyncCheck = SyncCheckMessage{Now: ev.Compare.Now}
 		return took(24)
 	case PlayerCommandPing:
-		// specs/lobby/spec.yaml:257
+		// specs/lobby/spec.yaml:255
 		if !m.Asked {
 			m.commandPing(fx)
 			return took(25)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandLeave:
-		// specs/lobby/spec.yaml:258
+		// specs/lobby/spec.yaml:256
 		m.commandLeave(fx)
 		return took(26)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:259
+		// specs/lobby/spec.yaml:257
 		fx.report(PlayerReportActed).Acted = PlayerActedReport{From: ev.Message.Updated.From, Data: ev.Message.Updated.Data}
 		return took(27)
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:260
+		// specs/lobby/spec.yaml:258
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
 		return took(28)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:261
+		// specs/lobby/spec.yaml:259
 		m.receiveTime(ev, fx)
 		return took(29)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(30)
 	}
@@ -247,52 +247,52 @@ func (m *Player) stepOpen(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepStarting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveStarted:
-		// specs/lobby/spec.yaml:238
+		// specs/lobby/spec.yaml:236
 		m.receiveStarted(fx)
 		return took(31)
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:248
+		// specs/lobby/spec.yaml:246
 		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
 		return took(32)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:248
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
 		return took(33)
 	case PlayerCommandAct:
-		// specs/lobby/spec.yaml:255
+		// specs/lobby/spec.yaml:253
 		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
 		return took(34)
 	case PlayerCommandCompare:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:254
 		fx.sendTo(MessageSyncCheck, 0).SyncCheck = SyncCheckMessage{Now: ev.Compare.Now}
 		return took(35)
 	case PlayerCommandPing:
-		// specs/lobby/spec.yaml:257
+		// specs/lobby/spec.yaml:255
 		if !m.Asked {
 			m.commandPing(fx)
 			return took(36)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandLeave:
-		// specs/lobby/spec.yaml:258
+		// specs/lobby/spec.yaml:256
 		m.commandLeave(fx)
 		return took(37)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:259
+		// specs/lobby/spec.yaml:257
 		fx.report(PlayerReportActed).Acted = PlayerActedReport{From: ev.Message.Updated.From, Data: ev.Message.Updated.Data}
 		return took(38)
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:260
+		// specs/lobby/spec.yaml:258
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
 		return took(39)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:261
+		// specs/lobby/spec.yaml:259
 		m.receiveTime(ev, fx)
 		return took(40)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(41)
 	}
@@ -303,48 +303,48 @@ func (m *Player) stepStarting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepRunning(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandSay:
-		// specs/lobby/spec.yaml:248
+		// specs/lobby/spec.yaml:246
 		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: ev.Say.Text}
 		return took(42)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:248
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Name: ev.Message.Said.Name, Text: ev.Message.Said.Text}
 		return took(43)
 	case PlayerCommandAct:
-		// specs/lobby/spec.yaml:255
+		// specs/lobby/spec.yaml:253
 		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: ev.Act.Data}
 		return took(44)
 	case PlayerCommandCompare:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:254
 		fx.sendTo(MessageSyncCheck, 0).SyncCheck = SyncCheckMessage{Now: ev.Compare.Now}
 		return took(45)
 	case PlayerCommandPing:
-		// specs/lobby/spec.yaml:257
+		// specs/lobby/spec.yaml:255
 		if !m.Asked {
 			m.commandPing(fx)
 			return took(46)
 		}
 		return refused(fsm.NoTransition)
 	case PlayerCommandLeave:
-		// specs/lobby/spec.yaml:258
+		// specs/lobby/spec.yaml:256
 		m.commandLeave(fx)
 		return took(47)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:259
+		// specs/lobby/spec.yaml:257
 		fx.report(PlayerReportActed).Acted = PlayerActedReport{From: ev.Message.Updated.From, Data: ev.Message.Updated.Data}
 		return took(48)
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:260
+		// specs/lobby/spec.yaml:258
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
 		return took(49)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:261
+		// specs/lobby/spec.yaml:259
 		m.receiveTime(ev, fx)
 		return took(50)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(51)
 	}
@@ -355,28 +355,28 @@ func (m *Player) stepRunning(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepLeaving(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveEnded:
-		// specs/lobby/spec.yaml:242
+		// specs/lobby/spec.yaml:240
 		fx.report(PlayerReportOutside)
 		m.State = PlayerStateChat
 		m.enterChat()
 		return took(52)
 	case PlayerReceiveStarted:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return ignored(53)
 	case PlayerReceiveParams:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return ignored(54)
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return ignored(55)
 	case PlayerReceiveUpdated:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return ignored(56)
 	case PlayerReceiveTime:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return ignored(57)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(58)
 	}
@@ -387,13 +387,13 @@ func (m *Player) stepLeaving(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player) stepQuitting(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveSaid:
-		// specs/lobby/spec.yaml:244
+		// specs/lobby/spec.yaml:242
 		return ignored(59)
 	case PlayerReceiveGames:
-		// specs/lobby/spec.yaml:244
+		// specs/lobby/spec.yaml:242
 		return ignored(60)
 	case PlayerEventLost:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.State = PlayerStateGone
 		return took(61)
 	}

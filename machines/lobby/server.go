@@ -48,12 +48,12 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventUp:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			fx.fired = append(fx.fired, 0)
 			m.Session[fx.from].linkUp(fx, fx.from)
 			return took(0)
 		case ServerEventLost:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 1)
 			m.Session[fx.from].linkLost(fx, fx.from)
@@ -62,14 +62,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(1)
 		case ServerReceiveName:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			fx.fired = append(fx.fired, 2)
 			if !m.Session[fx.from].receiveName(fx, fx.from, ev.Message.Name.Name) {
 				return refused(2)
 			}
 			return took(2)
 		case ServerReceiveGameInfo:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 3)
 			if !m.Session[fx.from].receiveGameInfo(fx, fx.from) || !m.settle(fx) {
@@ -77,7 +77,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(3)
 		case ServerReceiveNewg:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 4)
 			if !m.Session[fx.from].receiveNewg(fx, fx.from) || !m.settle(fx) {
@@ -87,7 +87,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		case ServerReceiveJoin:
 			return m.stepUpJoin(ev, fx)
 		case ServerReceiveDisconnect:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 6)
 			if !m.Session[fx.from].receiveDisconnect(fx, fx.from) || !m.settle(fx) {
@@ -95,7 +95,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(6)
 		case ServerReceiveChat:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 7)
 			if !m.Session[fx.from].receiveChat(fx, fx.from, ev.Message.Chat.Text) {
@@ -106,7 +106,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(7)
 		case ServerReceiveEndg:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 8)
 			if !m.Session[fx.from].receiveEndg(fx, fx.from) || !m.settle(fx) {
@@ -114,7 +114,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(8)
 		case ServerReceiveStart:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 9)
 			if !m.Session[fx.from].receiveStart(fx, fx.from) || !m.settle(fx) {
@@ -122,7 +122,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(9)
 		case ServerReceiveUpdate:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 10)
 			if !m.Session[fx.from].receiveUpdate(fx, fx.from, ev.Message.Update.Data) {
@@ -133,7 +133,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(10)
 		case ServerReceivePing:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 11)
 			if !m.Session[fx.from].receivePing(fx, fx.from) || !m.settle(fx) {
@@ -141,7 +141,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(11)
 		case ServerReceiveSyncCheck:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 12)
 			if !m.Session[fx.from].receiveSyncCheck(fx, fx.from, ev.Message.SyncCheck.Now) {
@@ -152,7 +152,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(12)
 		case ServerReceiveGameParamUpdate:
-			// specs/lobby/spec.yaml:148
+			// specs/lobby/spec.yaml:146
 			old := *m
 			fx.fired = append(fx.fired, 13)
 			if !m.Session[fx.from].receiveGameParamUpdate(fx, fx.from, ev.Message.GameParamUpdate.Params) {
@@ -163,14 +163,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(13)
 		case ServerCommandTime:
-			// specs/lobby/spec.yaml:163
+			// specs/lobby/spec.yaml:161
 			fx.fired = append(fx.fired, 20)
 			if !m.Session[ev.Time.Player].commandTell(fx, ev.Time.Player, ev.Time.Now) {
 				return refused(20)
 			}
 			return took(20)
 		case ServerCommandDrop:
-			// specs/lobby/spec.yaml:164
+			// specs/lobby/spec.yaml:162
 			old := *m
 			fx.fired = append(fx.fired, 21)
 			if !m.Session[ev.Drop.Player].commandDrop(fx, ev.Drop.Player) || !m.settle(fx) {
@@ -190,7 +190,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpJoin handles JOIN in the state up.
 func (m *Server) stepUpJoin(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	old := *m
 	fx.fired = append(fx.fired, 5)
 	if !m.Session[fx.from].receiveJoin(fx, fx.from, ev.Message.Join.Game) {
@@ -248,7 +248,7 @@ func (m *Server) countBySessionAt(next *serverWaiting) int64 {
 func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 	switch next.kind {
 	case serverWaitingSessionWantsList:
-		// specs/lobby/spec.yaml:150
+		// specs/lobby/spec.yaml:148
 		fx.fired = append(fx.fired, 14)
 		var list ListingList
 		for g := range Game(16) {
@@ -262,21 +262,21 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 	case serverWaitingSessionWantsNew:
 		return m.settleUpSessionWantsNew(fx, next)
 	case serverWaitingSessionWantsGame:
-		// specs/lobby/spec.yaml:159
+		// specs/lobby/spec.yaml:157
 		if m.Rooms[next.sessionWantsGame.game].Present && !m.Rooms[next.sessionWantsGame.game].Value.Started && m.countBySessionAt(next) < Places {
 			fx.fired = append(fx.fired, 17)
 			return m.Session[next.sessionWantsGame.c].commandEnter(fx, next.sessionWantsGame.c, next.sessionWantsGame.game, false, m.Rooms[next.sessionWantsGame.game].Value.Params)
 		}
-		// specs/lobby/spec.yaml:161
+		// specs/lobby/spec.yaml:159
 		fx.fired = append(fx.fired, 18)
 		return m.Session[next.sessionWantsGame.c].commandRefuse(fx, next.sessionWantsGame.c)
 	case serverWaitingSessionWantsTime:
-		// specs/lobby/spec.yaml:162
+		// specs/lobby/spec.yaml:160
 		fx.fired = append(fx.fired, 19)
 		fx.report(ServerReportClock).Clock = ServerClockReport{Player: next.sessionWantsTime.c}
 		return true
 	case serverWaitingSessionSays:
-		// specs/lobby/spec.yaml:167
+		// specs/lobby/spec.yaml:165
 		fx.fired = append(fx.fired, 24)
 		var set uint64
 		for p := range fsm.Peer(62) {
@@ -294,7 +294,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionCalls:
-		// specs/lobby/spec.yaml:168
+		// specs/lobby/spec.yaml:166
 		fx.fired = append(fx.fired, 25)
 		var set uint64
 		for p := range fsm.Peer(62) {
@@ -312,7 +312,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionActs:
-		// specs/lobby/spec.yaml:169
+		// specs/lobby/spec.yaml:167
 		fx.fired = append(fx.fired, 26)
 		var set uint64
 		for p := range fsm.Peer(62) {
@@ -330,14 +330,14 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionShows:
-		// specs/lobby/spec.yaml:165
+		// specs/lobby/spec.yaml:163
 		fx.fired = append(fx.fired, 22)
 		fx.report(ServerReportCompare).Compare = ServerCompareReport{Player: next.sessionShows.c, Now: next.sessionShows.now}
 		return true
 	case serverWaitingSessionSets:
 		return m.settleUpSessionSets(fx, next)
 	case serverWaitingSessionStarts:
-		// specs/lobby/spec.yaml:175
+		// specs/lobby/spec.yaml:173
 		fx.fired = append(fx.fired, 28)
 		if !m.Rooms[next.sessionStarts.game].Present {
 			return false
@@ -352,7 +352,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionEnds:
-		// specs/lobby/spec.yaml:179
+		// specs/lobby/spec.yaml:177
 		fx.fired = append(fx.fired, 29)
 		m.Rooms[next.sessionEnds.game] = Optional[Room]{}
 		for p := range fsm.Peer(62) {
@@ -364,7 +364,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 		}
 		return true
 	case serverWaitingSessionLeaves:
-		// specs/lobby/spec.yaml:166
+		// specs/lobby/spec.yaml:164
 		fx.fired = append(fx.fired, 23)
 		fx.report(ServerReportLeft).Left = ServerLeftReport{Player: next.sessionLeaves.c}
 		return true
@@ -374,7 +374,7 @@ func (m *Server) settleUp(fx *ServerEffects, next *serverWaiting) bool {
 
 // settleUpSessionSets handles this event in the state up.
 func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) bool {
-	// specs/lobby/spec.yaml:171
+	// specs/lobby/spec.yaml:169
 	fx.fired = append(fx.fired, 27)
 	if !m.Rooms[next.sessionSets.game].Present {
 		return false
@@ -399,7 +399,7 @@ func (m *Server) settleUpSessionSets(fx *ServerEffects, next *serverWaiting) boo
 
 // settleUpSessionWantsNew handles this event in the state up.
 func (m *Server) settleUpSessionWantsNew(fx *ServerEffects, next *serverWaiting) bool {
-	// specs/lobby/spec.yaml:153
+	// specs/lobby/spec.yaml:151
 	if m.someGame() {
 		fx.fired = append(fx.fired, 15)
 		value := m.firstGame()
@@ -412,7 +412,7 @@ func (m *Server) settleUpSessionWantsNew(fx *ServerEffects, next *serverWaiting)
 		m.Rooms[m.Session[next.sessionWantsNew.c].At] = Optional[Room]{Present: true, Value: Room{Started: false, Params: paramsOf("")}}
 		return true
 	}
-	// specs/lobby/spec.yaml:157
+	// specs/lobby/spec.yaml:155
 	fx.fired = append(fx.fired, 16)
 	return m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c)
 }

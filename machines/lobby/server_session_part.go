@@ -72,15 +72,15 @@ func (m *ServerSessionPart) onLostInOpen(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:132
+		// specs/lobby/spec.yaml:130
 		m.onLost()
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:122 the document does not say; a game without an administrator could never end
+		// specs/lobby/spec.yaml:120 the document does not say; a game without an administrator could never end
 		if m.Boss {
 			m.onLostInOpen(fx, c)
 			return
 		}
-		// specs/lobby/spec.yaml:123
+		// specs/lobby/spec.yaml:121
 		m.onLost()
 	}
 }
@@ -123,7 +123,7 @@ func (m *ServerSessionPart) commandBegin(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerSessionPart) commandEnd(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:120
+		// specs/lobby/spec.yaml:118
 		fx.sendTo(MessageEnded, c)
 		m.State = ServerSessionStateChat
 		m.enterChat()
@@ -193,7 +193,7 @@ func (m *ServerSessionPart) receiveChat(fx *ServerEffects, c fsm.Peer, text Line
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionSays, sessionSays: serverWaitingSessionSaysFields{c: c, text: text}})
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:114
+		// specs/lobby/spec.yaml:112
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionCalls, sessionCalls: serverWaitingSessionCallsFields{c: c, game: m.At, text: text}})
 		return true
 	}
@@ -207,7 +207,7 @@ func (m *ServerSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool {
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:118
+		// specs/lobby/spec.yaml:116
 		if m.Boss {
 			fx.sendTo(MessageEnded, c)
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionEnds, sessionEnds: serverWaitingSessionEndsFields{c: c, game: m.At}})
@@ -215,7 +215,7 @@ func (m *ServerSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool {
 			m.enterChat()
 			return true
 		}
-		// specs/lobby/spec.yaml:119
+		// specs/lobby/spec.yaml:117
 		fx.sendTo(MessageEnded, c)
 		m.State = ServerSessionStateChat
 		m.enterChat()
@@ -226,22 +226,16 @@ func (m *ServerSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool {
 
 // receiveStart gives the part the message START. It returns false if the part refuses that.
 func (m *ServerSessionPart) receiveStart(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:98
-		return true
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:102
-		if m.Boss {
-			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionStarts, sessionStarts: serverWaitingSessionStartsFields{c: c, game: m.At}})
-			return true
-		}
-		// specs/lobby/spec.yaml:103 only the administrator may
-		return true
-	case ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:110
+	if m.State != ServerSessionStateOpen {
+		return false
+	}
+	// specs/lobby/spec.yaml:102
+	if m.Boss {
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionStarts, sessionStarts: serverWaitingSessionStartsFields{c: c, game: m.At}})
 		return true
 	}
+	// specs/lobby/spec.yaml:103
+	// refused: only the administrator may
 	return false
 }
 
@@ -252,7 +246,7 @@ func (m *ServerSessionPart) receiveUpdate(fx *ServerEffects, c fsm.Peer, data Da
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:115
+		// specs/lobby/spec.yaml:113
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionActs, sessionActs: serverWaitingSessionActsFields{c: c, game: m.At, data: data}})
 		return true
 	}
@@ -272,12 +266,12 @@ func (m *ServerSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool {
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:128
+		// specs/lobby/spec.yaml:126
 		if !m.Asked {
 			m.onPing(fx, c)
 			return true
 		}
-		// specs/lobby/spec.yaml:129
+		// specs/lobby/spec.yaml:127
 		// refused: a PING while the one before is not answered
 		return false
 	}
@@ -291,7 +285,7 @@ func (m *ServerSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, now 
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:116
+		// specs/lobby/spec.yaml:114
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionShows, sessionShows: serverWaitingSessionShowsFields{c: c, now: now}})
 		return true
 	}
@@ -301,22 +295,16 @@ func (m *ServerSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, now 
 // receiveGameParamUpdate gives the part the message GAME_PARAM_UPDATE. It returns false if the part refuses
 // that.
 func (m *ServerSessionPart) receiveGameParamUpdate(fx *ServerEffects, c fsm.Peer, params Params) bool {
-	switch m.State {
-	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:98
-		return true
-	case ServerSessionStateOpen:
-		// specs/lobby/spec.yaml:105
-		if m.Boss {
-			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionSets, sessionSets: serverWaitingSessionSetsFields{c: c, game: m.At, params: params}})
-			return true
-		}
-		// specs/lobby/spec.yaml:106 only the administrator may
-		return true
-	case ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:110
+	if m.State != ServerSessionStateOpen {
+		return false
+	}
+	// specs/lobby/spec.yaml:105
+	if m.Boss {
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionSets, sessionSets: serverWaitingSessionSetsFields{c: c, game: m.At, params: params}})
 		return true
 	}
+	// specs/lobby/spec.yaml:106
+	// refused: only the administrator may
 	return false
 }
 
@@ -330,7 +318,7 @@ func (m *ServerSessionPart) onTell(fx *ServerEffects, c fsm.Peer, now Time) {
 func (m *ServerSessionPart) commandTell(fx *ServerEffects, c fsm.Peer, now Time) bool {
 	switch m.State {
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:130
+		// specs/lobby/spec.yaml:128
 		if m.Asked {
 			m.onTell(fx, c, now)
 			return true
@@ -344,14 +332,14 @@ func (m *ServerSessionPart) commandTell(fx *ServerEffects, c fsm.Peer, now Time)
 func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateChat:
-		// specs/lobby/spec.yaml:132
+		// specs/lobby/spec.yaml:130
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c}})
 		m.State = ServerSessionStateAway
 		m.enterAway()
 		return true
 	case ServerSessionStateOpen, ServerSessionStateRunning:
-		// specs/lobby/spec.yaml:125
+		// specs/lobby/spec.yaml:123
 		if m.Boss {
 			fx.closeTo(c)
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionEnds, sessionEnds: serverWaitingSessionEndsFields{c: c, game: m.At}})
@@ -360,7 +348,7 @@ func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 			m.enterAway()
 			return true
 		}
-		// specs/lobby/spec.yaml:126
+		// specs/lobby/spec.yaml:124
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c}})
 		m.State = ServerSessionStateAway

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "433a7623c3c8141fd21d8a063c8632c41268fd81c6e946c3927de4b176c39340"
+const hash = "d12fb2da3e5bc9b5f0a0a9b23a55551441913426a19efd394067671354394ccf"
 
 // The constants of the specification that its machines use.
 const (

@@ -107,20 +107,6 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		case fsm.Refused:
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
-		return took(fsm.NoTransition)
-	case PlayerTimerPulseHeard:
-		if !m.Pulse.Heard {
-			return ignored(fsm.NoTransition)
-		}
-		old := *m
-		switch m.Pulse.expireHeard(fx) {
-		case fsm.Ignored:
-			return ignored(fsm.NoTransition)
-		case fsm.Deferred:
-			return deferred(fsm.NoTransition)
-		case fsm.Refused:
-			return m.undo(&old, fx, fsm.NoTransition)
-		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}

@@ -190,7 +190,7 @@ func (m *PlayerClockPart) receiveTime(fx *PlayerEffects, number Number, now Cloc
 			// refused: no clock that counts goes back so far
 			return false
 		}
-		if (int64(m.Clock)-int64(m.Shown)+Wrap+2147483648)%Wrap-2147483648 > 60000 {
+		if (int64(m.Shown)-int64(m.Clock)+Wrap+2147483648)%Wrap-2147483648 < -60000 {
 			m.Shown = m.Clock
 		}
 		fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingClockSynced, clockSynced: playerWaitingClockSyncedFields{lag: by, error: m.Error}})

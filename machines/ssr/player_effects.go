@@ -53,10 +53,9 @@ const (
 	PlayerTimerClockNext  // timer clock.next expired; to the next question
 	PlayerTimerClockRound // timer clock.round expired; to the next round
 	PlayerTimerPulseBeat  // timer pulse.beat expired; to the next sign of life
-	PlayerTimerPulseHeard // timer pulse.heard expired; in which one has to come
 )
 
-var playerEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "ALIVE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "THERE", "name", "list", "create", "enter", "say", "quit", "begin", "tune", "act", "compare", "leave", "read", "clock.beat", "clock.wait", "clock.next", "clock.round", "pulse.beat", "pulse.heard"}
+var playerEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "ALIVE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "THERE", "name", "list", "create", "enter", "say", "quit", "begin", "tune", "act", "compare", "leave", "read", "clock.beat", "clock.wait", "clock.next", "clock.round", "pulse.beat"}
 
 // String returns the name as the specification has it.
 func (v PlayerEventKind) String() string { return fsm.Name(playerEventKindNames[:], int(v)) }
@@ -323,11 +322,10 @@ const (
 	playerAlarmClockNext  = 2
 	playerAlarmClockRound = 3
 	playerAlarmPulseBeat  = 4
-	playerAlarmPulseHeard = 5
 )
 
 // The durations of the timers, in ticks.
-var playerTicks = [...]uint32{1, 5000, 1000, 60000, 5000, 20000}
+var playerTicks = [...]uint32{1, 5000, 1000, 60000, 5000}
 
 // playerWaiting is an event of a part of Player that waits for the end of the statements that caused it.
 type playerWaiting struct {

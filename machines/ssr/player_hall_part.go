@@ -40,11 +40,11 @@ type PlayerHallPart struct {
 func (m *PlayerHallPart) receiveGames(fx *PlayerEffects, list ListingList) bool {
 	switch m.State {
 	case PlayerHallStateChat, PlayerHallStateAsking, PlayerHallStateOpen:
-		// specs/lobby/spec.yaml:252
+		// specs/lobby/spec.yaml:250
 		fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingHallGames, hallGames: playerWaitingHallGamesFields{list: list}})
 		return true
 	case PlayerHallStateQuitting:
-		// specs/lobby/spec.yaml:244
+		// specs/lobby/spec.yaml:242
 		return true
 	}
 	return false
@@ -60,7 +60,7 @@ func (m *PlayerHallPart) onLost(fx *PlayerEffects) {
 func (m *PlayerHallPart) linkLost(fx *PlayerEffects) {
 	switch m.State {
 	case PlayerHallStateOff, PlayerHallStateChat, PlayerHallStateAsking, PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning, PlayerHallStateLeaving, PlayerHallStateQuitting:
-		// specs/lobby/spec.yaml:263
+		// specs/lobby/spec.yaml:261
 		m.onLost(fx)
 	}
 }
@@ -70,7 +70,7 @@ func (m *PlayerHallPart) receiveJoined(fx *PlayerEffects, game Game, admin bool,
 	if m.State != PlayerHallStateAsking {
 		return false
 	}
-	// specs/lobby/spec.yaml:228
+	// specs/lobby/spec.yaml:226
 	m.At = game
 	m.Boss = admin
 	m.Given = params
@@ -92,7 +92,7 @@ func (m *PlayerHallPart) receiveRefused(fx *PlayerEffects) bool {
 	if m.State != PlayerHallStateAsking {
 		return false
 	}
-	// specs/lobby/spec.yaml:229
+	// specs/lobby/spec.yaml:227
 	fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingHallRefused})
 	m.State = PlayerHallStateChat
 	m.enterChat()
@@ -103,14 +103,14 @@ func (m *PlayerHallPart) receiveRefused(fx *PlayerEffects) bool {
 func (m *PlayerHallPart) receiveSaid(fx *PlayerEffects, name Name, text Line) bool {
 	switch m.State {
 	case PlayerHallStateChat, PlayerHallStateAsking, PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning:
-		// specs/lobby/spec.yaml:250
+		// specs/lobby/spec.yaml:248
 		fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingHallSaid, hallSaid: playerWaitingHallSaidFields{name: name, text: text}})
 		return true
 	case PlayerHallStateLeaving:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return true
 	case PlayerHallStateQuitting:
-		// specs/lobby/spec.yaml:244
+		// specs/lobby/spec.yaml:242
 		return true
 	}
 	return false
@@ -127,11 +127,11 @@ func (m *PlayerHallPart) onEnded(fx *PlayerEffects) {
 func (m *PlayerHallPart) receiveEnded(fx *PlayerEffects) bool {
 	switch m.State {
 	case PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning:
-		// specs/lobby/spec.yaml:260
+		// specs/lobby/spec.yaml:258
 		m.onEnded(fx)
 		return true
 	case PlayerHallStateLeaving:
-		// specs/lobby/spec.yaml:242
+		// specs/lobby/spec.yaml:240
 		m.onEnded(fx)
 		return true
 	}
@@ -148,15 +148,15 @@ func (m *PlayerHallPart) onStarted(fx *PlayerEffects) {
 func (m *PlayerHallPart) receiveStarted(fx *PlayerEffects) bool {
 	switch m.State {
 	case PlayerHallStateOpen:
-		// specs/lobby/spec.yaml:235
+		// specs/lobby/spec.yaml:233
 		m.onStarted(fx)
 		return true
 	case PlayerHallStateStarting:
-		// specs/lobby/spec.yaml:238
+		// specs/lobby/spec.yaml:236
 		m.onStarted(fx)
 		return true
 	case PlayerHallStateLeaving:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return true
 	}
 	return false
@@ -166,11 +166,11 @@ func (m *PlayerHallPart) receiveStarted(fx *PlayerEffects) bool {
 func (m *PlayerHallPart) receiveUpdated(fx *PlayerEffects, from fsm.Peer, data Data) bool {
 	switch m.State {
 	case PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning:
-		// specs/lobby/spec.yaml:259
+		// specs/lobby/spec.yaml:257
 		fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingHallActed, hallActed: playerWaitingHallActedFields{from: from, data: data}})
 		return true
 	case PlayerHallStateLeaving:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return true
 	}
 	return false
@@ -180,12 +180,12 @@ func (m *PlayerHallPart) receiveUpdated(fx *PlayerEffects, from fsm.Peer, data D
 func (m *PlayerHallPart) receiveParams(fx *PlayerEffects, params Params) bool {
 	switch m.State {
 	case PlayerHallStateOpen:
-		// specs/lobby/spec.yaml:234
+		// specs/lobby/spec.yaml:232
 		m.Given = params
 		fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingHallTuned, hallTuned: playerWaitingHallTunedFields{params: params}})
 		return true
 	case PlayerHallStateLeaving:
-		// specs/lobby/spec.yaml:243
+		// specs/lobby/spec.yaml:241
 		return true
 	}
 	return false
@@ -194,7 +194,7 @@ func (m *PlayerHallPart) receiveParams(fx *PlayerEffects, params Params) bool {
 // linkUp gives the part the event up.
 func (m *PlayerHallPart) linkUp(fx *PlayerEffects) {
 	if m.State == PlayerHallStateOff {
-		// specs/lobby/spec.yaml:217
+		// specs/lobby/spec.yaml:215
 		fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingHallConnected})
 		m.State = PlayerHallStateChat
 		m.enterChat()
@@ -206,7 +206,7 @@ func (m *PlayerHallPart) commandName(fx *PlayerEffects, own Name) bool {
 	if m.State != PlayerHallStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:221
+	// specs/lobby/spec.yaml:219
 	fx.sendTo(MessageName, 0).Name = NameMessage{Name: own}
 	return true
 }
@@ -216,7 +216,7 @@ func (m *PlayerHallPart) commandList(fx *PlayerEffects) bool {
 	if m.State != PlayerHallStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:222
+	// specs/lobby/spec.yaml:220
 	fx.sendTo(MessageGameInfo, 0)
 	return true
 }
@@ -226,7 +226,7 @@ func (m *PlayerHallPart) commandCreate(fx *PlayerEffects) bool {
 	if m.State != PlayerHallStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:223
+	// specs/lobby/spec.yaml:221
 	fx.sendTo(MessageNewg, 0)
 	m.State = PlayerHallStateAsking
 	return true
@@ -237,7 +237,7 @@ func (m *PlayerHallPart) commandEnter(fx *PlayerEffects, into Game) bool {
 	if m.State != PlayerHallStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:224
+	// specs/lobby/spec.yaml:222
 	fx.sendTo(MessageJoin, 0).Join = JoinMessage{Game: into}
 	m.State = PlayerHallStateAsking
 	return true
@@ -247,7 +247,7 @@ func (m *PlayerHallPart) commandEnter(fx *PlayerEffects, into Game) bool {
 func (m *PlayerHallPart) commandSay(fx *PlayerEffects, text Line) bool {
 	switch m.State {
 	case PlayerHallStateChat, PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning:
-		// specs/lobby/spec.yaml:248
+		// specs/lobby/spec.yaml:246
 		fx.sendTo(MessageChat, 0).Chat = ChatMessage{Text: text}
 		return true
 	}
@@ -259,7 +259,7 @@ func (m *PlayerHallPart) commandQuit(fx *PlayerEffects) bool {
 	if m.State != PlayerHallStateChat {
 		return false
 	}
-	// specs/lobby/spec.yaml:225
+	// specs/lobby/spec.yaml:223
 	fx.sendTo(MessageDisconnect, 0)
 	m.State = PlayerHallStateQuitting
 	return true
@@ -270,7 +270,7 @@ func (m *PlayerHallPart) commandBegin(fx *PlayerEffects) bool {
 	if m.State != PlayerHallStateOpen {
 		return false
 	}
-	// specs/lobby/spec.yaml:232
+	// specs/lobby/spec.yaml:230
 	if m.Boss {
 		fx.sendTo(MessageStart, 0)
 		m.State = PlayerHallStateStarting
@@ -284,7 +284,7 @@ func (m *PlayerHallPart) commandTune(fx *PlayerEffects, params Params) bool {
 	if m.State != PlayerHallStateOpen {
 		return false
 	}
-	// specs/lobby/spec.yaml:233
+	// specs/lobby/spec.yaml:231
 	if m.Boss {
 		m.Given = params
 		fx.sendTo(MessageGameParamUpdate, 0).GameParamUpdate = GameParamUpdateMessage{Params: params}
@@ -297,7 +297,7 @@ func (m *PlayerHallPart) commandTune(fx *PlayerEffects, params Params) bool {
 func (m *PlayerHallPart) commandAct(fx *PlayerEffects, data Data) bool {
 	switch m.State {
 	case PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning:
-		// specs/lobby/spec.yaml:255
+		// specs/lobby/spec.yaml:253
 		fx.sendTo(MessageUpdate, 0).Update = UpdateMessage{Data: data}
 		return true
 	}
@@ -314,7 +314,7 @@ func (m *PlayerHallPart) onLeave(fx *PlayerEffects) {
 func (m *PlayerHallPart) commandLeave(fx *PlayerEffects) bool {
 	switch m.State {
 	case PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning:
-		// specs/lobby/spec.yaml:258
+		// specs/lobby/spec.yaml:256
 		m.onLeave(fx)
 		return true
 	}
@@ -325,7 +325,7 @@ func (m *PlayerHallPart) commandLeave(fx *PlayerEffects) bool {
 func (m *PlayerHallPart) commandCompare(fx *PlayerEffects, now Clock) bool {
 	switch m.State {
 	case PlayerHallStateOpen, PlayerHallStateStarting, PlayerHallStateRunning:
-		// specs/lobby/spec.yaml:256
+		// specs/lobby/spec.yaml:254
 		fx.sendTo(MessageSyncCheck, 0).SyncCheck = SyncCheckMessage{Now: now}
 		return true
 	}

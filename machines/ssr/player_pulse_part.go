@@ -22,33 +22,31 @@ func (v PlayerPulseState) String() string { return fsm.Name(playerPulseStateName
 // PlayerPulsePart is the part pulse, machine end of protocol pulse: either end of a connection. It is
 // comparable: equal values have equal futures.
 type PlayerPulsePart struct {
-	State PlayerPulseState
-	Beat  bool // timer; true: armed; to the next sign of life
-	Heard bool // timer; true: armed; in which one has to come
+	State  PlayerPulseState
+	Missed uint8 // so many times nothing has come meanwhile
+	Beat   bool  // timer; true: armed; to the next sign of life
 }
 
 // receiveAlive gives the part the message ALIVE.
 func (m *PlayerPulsePart) receiveAlive(fx *PlayerEffects) {
 	switch m.State {
 	case PlayerPulseStateApart:
-	// specs/ssr/pulse.yaml:31
+	// specs/ssr/pulse.yaml:30
 	case PlayerPulseStateTogether:
-		// specs/ssr/pulse.yaml:36
-		m.Heard = true
-		fx.start(playerAlarmPulseHeard, 0)
+		// specs/ssr/pulse.yaml:37
+		m.Missed = 0
 	}
 }
 
 // linkUp gives the part the event up.
 func (m *PlayerPulsePart) linkUp(fx *PlayerEffects) {
 	if m.State == PlayerPulseStateApart {
-		// specs/ssr/pulse.yaml:30
+		// specs/ssr/pulse.yaml:29
 		m.Beat = true
 		fx.start(playerAlarmPulseBeat, 0)
 		m.State = PlayerPulseStateTogether
-		// specs/ssr/pulse.yaml:34 entry
-		m.Heard = true
-		fx.start(playerAlarmPulseHeard, 0)
+		// specs/ssr/pulse.yaml:33 entry
+		m.Missed = 0
 	}
 }
 
@@ -59,10 +57,6 @@ func (m *PlayerPulsePart) linkLost(fx *PlayerEffects) {
 		if m.Beat {
 			m.Beat = false
 			fx.stop(playerAlarmPulseBeat, 0)
-		}
-		if m.Heard {
-			m.Heard = false
-			fx.stop(playerAlarmPulseHeard, 0)
 		}
 		m.State = PlayerPulseStateApart
 	}
@@ -75,24 +69,15 @@ func (m *PlayerPulsePart) expireBeat(fx *PlayerEffects) fsm.Code {
 	}
 	m.Beat = false
 	// specs/ssr/pulse.yaml:35
+	if m.Missed == 3 {
+		fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingPulseDead})
+		m.State = PlayerPulseStateApart
+		return fsm.Took
+	}
+	// specs/ssr/pulse.yaml:36
+	m.Missed++
 	fx.sendTo(MessageAlive, 0)
 	m.Beat = true
 	fx.start(playerAlarmPulseBeat, 0)
-	return fsm.Took
-}
-
-// expireHeard gives the part the expiry of timer heard.
-func (m *PlayerPulsePart) expireHeard(fx *PlayerEffects) fsm.Code {
-	if m.State != PlayerPulseStateTogether {
-		return fsm.Refused
-	}
-	m.Heard = false
-	// specs/ssr/pulse.yaml:37
-	if m.Beat {
-		m.Beat = false
-		fx.stop(playerAlarmPulseBeat, 0)
-	}
-	fx.playerQueue = append(fx.playerQueue, playerWaiting{kind: playerWaitingPulseDead})
-	m.State = PlayerPulseStateApart
 	return fsm.Took
 }

@@ -185,7 +185,7 @@ func (r *PlayerRunner) LinkLost(peer fsm.Peer) fsm.Result {
 
 // Timeout implements fsm.Runner.
 func (r *PlayerRunner) Timeout(timer uint16, _ uint32) fsm.Result {
-	if timer >= 6 {
+	if timer >= 5 {
 		r.effects.reset(0)
 		return refused(fsm.NoTransition)
 	}
@@ -430,7 +430,7 @@ var playerInfo = fsm.Info{
 	Messages: []string{"NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "ALIVE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "THERE"},
 	Commands: []string{"name", "list", "create", "enter", "say", "quit", "begin", "tune", "act", "compare", "leave", "read"},
 	Reports:  []string{"connected", "games", "inside", "refused", "said", "started", "acted", "tuned", "outside", "synced", "time", "over"},
-	Timers:   []string{"clock.beat", "clock.wait", "clock.next", "clock.round", "pulse.beat", "pulse.heard"},
+	Timers:   []string{"clock.beat", "clock.wait", "clock.next", "clock.round", "pulse.beat"},
 	Transitions: []fsm.Transition{
 		{Name: "here GAMES", From: 0, To: 0, File: "specs/ssr/spec.yaml", Line: 140, Col: 18},
 		{Name: "here JOINED", From: 0, To: 0, File: "specs/ssr/spec.yaml", Line: 140, Col: 25},

@@ -79,23 +79,6 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		case fsm.Refused:
 			return m.undo(&old, fx, fsm.NoTransition)
 		}
-		return took(fsm.NoTransition)
-	case ServerTimerPulseHeard:
-		if ev.Key >= 62 {
-			return refused(fsm.NoTransition)
-		}
-		if !m.Pulse[ev.Key].Heard {
-			return ignored(fsm.NoTransition)
-		}
-		old := *m
-		switch m.Pulse[ev.Key].expireHeard(fx, fsm.Peer(ev.Key)) {
-		case fsm.Ignored:
-			return ignored(fsm.NoTransition)
-		case fsm.Deferred:
-			return deferred(fsm.NoTransition)
-		case fsm.Refused:
-			return m.undo(&old, fx, fsm.NoTransition)
-		}
 		if !m.settle(fx) {
 			return m.undo(&old, fx, fsm.NoTransition)
 		}

@@ -39,10 +39,9 @@ const (
 	ServerCommandDrop                                   // gives a player up
 	ServerTimerClockBeat                                // timer clock.beat expired; by which the clock goes
 	ServerTimerPulseBeat                                // timer pulse.beat expired; to the next sign of life
-	ServerTimerPulseHeard                               // timer pulse.heard expired; in which one has to come
 )
 
-var serverEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "ALIVE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "THERE", "drop", "clock.beat", "pulse.beat", "pulse.heard"}
+var serverEventKindNames = [...]string{"start", "up", "lost", "NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "ALIVE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "THERE", "drop", "clock.beat", "pulse.beat"}
 
 // String returns the name as the specification has it.
 func (v ServerEventKind) String() string { return fsm.Name(serverEventKindNames[:], int(v)) }
@@ -234,13 +233,12 @@ func (fx *ServerEffects) closeTo(to fsm.Peer) {
 
 // The timers by their index in Info.Timers.
 const (
-	serverAlarmClockBeat  = 0
-	serverAlarmPulseBeat  = 1
-	serverAlarmPulseHeard = 2
+	serverAlarmClockBeat = 0
+	serverAlarmPulseBeat = 1
 )
 
 // The durations of the timers, in ticks.
-var serverTicks = [...]uint32{1, 5000, 20000}
+var serverTicks = [...]uint32{1, 5000}
 
 // serverWaiting is an event of a part of Server that waits for the end of the statements that caused it.
 type serverWaiting struct {

@@ -35,7 +35,7 @@ func (m *ServerHallPart) receiveName(fx *ServerEffects, name Name) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveName(fx, fx.from, name)
 }
 
@@ -85,7 +85,7 @@ func (m *ServerHallPart) countBySessionAt(next *serverHallWaiting) int64 {
 func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bool {
 	switch next.kind {
 	case serverHallWaitingSessionWantsList:
-		// specs/lobby/spec.yaml:150
+		// specs/lobby/spec.yaml:148
 		var list ListingList
 		for g := range Game(16) {
 			if m.Rooms[g].Present && !m.Rooms[g].Value.Started {
@@ -96,7 +96,7 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 		fx.sendTo(MessageGames, next.sessionWantsList.c).Games = GamesMessage{List: list}
 		return true
 	case serverHallWaitingSessionWantsNew:
-		// specs/lobby/spec.yaml:153
+		// specs/lobby/spec.yaml:151
 		if m.someGame() {
 			value := m.firstGame()
 			if !value.Present {
@@ -108,30 +108,30 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 			m.Rooms[m.Session[next.sessionWantsNew.c].At] = Optional[Room]{Present: true, Value: Room{Started: false, Params: paramsOf("")}}
 			return true
 		}
-		// specs/lobby/spec.yaml:157
+		// specs/lobby/spec.yaml:155
 		if !m.Session[next.sessionWantsNew.c].commandRefuse(fx, next.sessionWantsNew.c) {
 			return false
 		}
 		return true
 	case serverHallWaitingSessionWantsGame:
-		// specs/lobby/spec.yaml:159
+		// specs/lobby/spec.yaml:157
 		if m.Rooms[next.sessionWantsGame.game].Present && !m.Rooms[next.sessionWantsGame.game].Value.Started && m.countBySessionAt(next) < 8 {
 			if !m.Session[next.sessionWantsGame.c].commandEnter(fx, next.sessionWantsGame.c, next.sessionWantsGame.game, false, m.Rooms[next.sessionWantsGame.game].Value.Params) {
 				return false
 			}
 			return true
 		}
-		// specs/lobby/spec.yaml:161
+		// specs/lobby/spec.yaml:159
 		if !m.Session[next.sessionWantsGame.c].commandRefuse(fx, next.sessionWantsGame.c) {
 			return false
 		}
 		return true
 	case serverHallWaitingSessionWantsTime:
-		// specs/lobby/spec.yaml:162
+		// specs/lobby/spec.yaml:160
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingHallClock, hallClock: serverWaitingHallClockFields{player: next.sessionWantsTime.c}})
 		return true
 	case serverHallWaitingSessionSays:
-		// specs/lobby/spec.yaml:167
+		// specs/lobby/spec.yaml:165
 		var set uint64
 		for p := range fsm.Peer(62) {
 			if p != next.sessionSays.c && m.Session[p].State == ServerHallSessionStateChat {
@@ -148,7 +148,7 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 		}
 		return true
 	case serverHallWaitingSessionCalls:
-		// specs/lobby/spec.yaml:168
+		// specs/lobby/spec.yaml:166
 		var set uint64
 		for p := range fsm.Peer(62) {
 			if p != next.sessionCalls.c && (m.Session[p].State == ServerHallSessionStateOpen || m.Session[p].State == ServerHallSessionStateRunning) && m.Session[p].At == next.sessionCalls.game {
@@ -165,7 +165,7 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 		}
 		return true
 	case serverHallWaitingSessionActs:
-		// specs/lobby/spec.yaml:169
+		// specs/lobby/spec.yaml:167
 		var set uint64
 		for p := range fsm.Peer(62) {
 			if p != next.sessionActs.c && (m.Session[p].State == ServerHallSessionStateOpen || m.Session[p].State == ServerHallSessionStateRunning) && m.Session[p].At == next.sessionActs.game {
@@ -182,13 +182,13 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 		}
 		return true
 	case serverHallWaitingSessionShows:
-		// specs/lobby/spec.yaml:165
+		// specs/lobby/spec.yaml:163
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingHallCompare, hallCompare: serverWaitingHallCompareFields{player: next.sessionShows.c, now: next.sessionShows.now}})
 		return true
 	case serverHallWaitingSessionSets:
 		return m.settleUpSessionSets(fx, next)
 	case serverHallWaitingSessionStarts:
-		// specs/lobby/spec.yaml:175
+		// specs/lobby/spec.yaml:173
 		if !m.Rooms[next.sessionStarts.game].Present {
 			return false
 		}
@@ -202,7 +202,7 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 		}
 		return true
 	case serverHallWaitingSessionEnds:
-		// specs/lobby/spec.yaml:179
+		// specs/lobby/spec.yaml:177
 		m.Rooms[next.sessionEnds.game] = Optional[Room]{}
 		for p := range fsm.Peer(62) {
 			if (m.Session[p].State == ServerHallSessionStateOpen || m.Session[p].State == ServerHallSessionStateRunning) && m.Session[p].At == next.sessionEnds.game {
@@ -213,7 +213,7 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 		}
 		return true
 	case serverHallWaitingSessionLeaves:
-		// specs/lobby/spec.yaml:166
+		// specs/lobby/spec.yaml:164
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingHallLeft, hallLeft: serverWaitingHallLeftFields{player: next.sessionLeaves.c}})
 		return true
 	}
@@ -222,7 +222,7 @@ func (m *ServerHallPart) settleUp(fx *ServerEffects, next *serverHallWaiting) bo
 
 // settleUpSessionSets handles this event in the state up.
 func (m *ServerHallPart) settleUpSessionSets(fx *ServerEffects, next *serverHallWaiting) bool {
-	// specs/lobby/spec.yaml:171
+	// specs/lobby/spec.yaml:169
 	if !m.Rooms[next.sessionSets.game].Present {
 		return false
 	}
@@ -269,7 +269,7 @@ func (m *ServerHallPart) receiveGameInfo(fx *ServerEffects) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveGameInfo(fx, fx.from) && m.settle(fx)
 }
 
@@ -278,7 +278,7 @@ func (m *ServerHallPart) commandTime(fx *ServerEffects, player fsm.Peer, now Clo
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:163
+	// specs/lobby/spec.yaml:161
 	return m.Session[player].commandTell(fx, player, now)
 }
 
@@ -287,7 +287,7 @@ func (m *ServerHallPart) commandDrop(fx *ServerEffects, player fsm.Peer) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:164
+	// specs/lobby/spec.yaml:162
 	return m.Session[player].commandDrop(fx, player) && m.settle(fx)
 }
 
@@ -296,7 +296,7 @@ func (m *ServerHallPart) receiveNewg(fx *ServerEffects) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveNewg(fx, fx.from) && m.settle(fx)
 }
 
@@ -305,7 +305,7 @@ func (m *ServerHallPart) receiveJoin(fx *ServerEffects, game Game) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveJoin(fx, fx.from, game) && m.settle(fx)
 }
 
@@ -314,7 +314,7 @@ func (m *ServerHallPart) receiveDisconnect(fx *ServerEffects) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveDisconnect(fx, fx.from) && m.settle(fx)
 }
 
@@ -323,7 +323,7 @@ func (m *ServerHallPart) receiveChat(fx *ServerEffects, text Line) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveChat(fx, fx.from, text) && m.settle(fx)
 }
 
@@ -332,7 +332,7 @@ func (m *ServerHallPart) receiveEndg(fx *ServerEffects) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveEndg(fx, fx.from) && m.settle(fx)
 }
 
@@ -341,7 +341,7 @@ func (m *ServerHallPart) receiveStart(fx *ServerEffects) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveStart(fx, fx.from) && m.settle(fx)
 }
 
@@ -350,7 +350,7 @@ func (m *ServerHallPart) receiveUpdate(fx *ServerEffects, data Data) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveUpdate(fx, fx.from, data) && m.settle(fx)
 }
 
@@ -359,7 +359,7 @@ func (m *ServerHallPart) receiveSyncCheck(fx *ServerEffects, now Clock) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receiveSyncCheck(fx, fx.from, now) && m.settle(fx)
 }
 
@@ -369,7 +369,7 @@ func (m *ServerHallPart) receiveGameParamUpdate(fx *ServerEffects, params Params
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	if !m.Session[fx.from].receiveGameParamUpdate(fx, fx.from, params) {
 		return false
 	}
@@ -379,7 +379,7 @@ func (m *ServerHallPart) receiveGameParamUpdate(fx *ServerEffects, params Params
 // linkUp gives the part the event up.
 func (m *ServerHallPart) linkUp(fx *ServerEffects) {
 	if m.State == ServerHallStateUp {
-		// specs/lobby/spec.yaml:148
+		// specs/lobby/spec.yaml:146
 		m.Session[fx.from].linkUp(fx, fx.from)
 	}
 }
@@ -389,7 +389,7 @@ func (m *ServerHallPart) linkLost(fx *ServerEffects) bool {
 	if m.State != ServerHallStateUp {
 		return true
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	m.Session[fx.from].linkLost(fx, fx.from)
 	return m.settle(fx)
 }
@@ -399,6 +399,6 @@ func (m *ServerHallPart) receivePing(fx *ServerEffects) bool {
 	if m.State != ServerHallStateUp {
 		return false
 	}
-	// specs/lobby/spec.yaml:148
+	// specs/lobby/spec.yaml:146
 	return m.Session[fx.from].receivePing(fx, fx.from) && m.settle(fx)
 }

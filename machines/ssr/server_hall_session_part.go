@@ -98,7 +98,7 @@ func (m *ServerHallSessionPart) enterChat() {
 func (m *ServerHallSessionPart) commandEnd(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:120
+		// specs/lobby/spec.yaml:118
 		fx.sendTo(MessageEnded, c)
 		m.State = ServerHallSessionStateChat
 		m.enterChat()
@@ -111,7 +111,7 @@ func (m *ServerHallSessionPart) commandEnd(fx *ServerEffects, c fsm.Peer) bool {
 func (m *ServerHallSessionPart) commandTell(fx *ServerEffects, c fsm.Peer, now Clock) bool {
 	switch m.State {
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:130
+		// specs/lobby/spec.yaml:128
 		if m.Asked {
 			m.Asked = false
 			return true
@@ -133,14 +133,14 @@ func (m *ServerHallSessionPart) enterAway() {
 func (m *ServerHallSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerHallSessionStateChat:
-		// specs/lobby/spec.yaml:132
+		// specs/lobby/spec.yaml:130
 		fx.closeTo(c)
 		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionLeaves, sessionLeaves: serverHallWaitingSessionLeavesFields{c: c}})
 		m.State = ServerHallSessionStateAway
 		m.enterAway()
 		return true
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:125
+		// specs/lobby/spec.yaml:123
 		if m.Boss {
 			fx.closeTo(c)
 			fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionEnds, sessionEnds: serverHallWaitingSessionEndsFields{c: c, game: m.At}})
@@ -149,7 +149,7 @@ func (m *ServerHallSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool 
 			m.enterAway()
 			return true
 		}
-		// specs/lobby/spec.yaml:126
+		// specs/lobby/spec.yaml:124
 		fx.closeTo(c)
 		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionLeaves, sessionLeaves: serverHallWaitingSessionLeavesFields{c: c}})
 		m.State = ServerHallSessionStateAway
@@ -200,7 +200,7 @@ func (m *ServerHallSessionPart) receiveChat(fx *ServerEffects, c fsm.Peer, text 
 		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionSays, sessionSays: serverHallWaitingSessionSaysFields{c: c, text: text}})
 		return true
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:114
+		// specs/lobby/spec.yaml:112
 		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionCalls, sessionCalls: serverHallWaitingSessionCallsFields{c: c, game: m.At, text: text}})
 		return true
 	}
@@ -214,7 +214,7 @@ func (m *ServerHallSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool 
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:118
+		// specs/lobby/spec.yaml:116
 		if m.Boss {
 			fx.sendTo(MessageEnded, c)
 			fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionEnds, sessionEnds: serverHallWaitingSessionEndsFields{c: c, game: m.At}})
@@ -222,7 +222,7 @@ func (m *ServerHallSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool 
 			m.enterChat()
 			return true
 		}
-		// specs/lobby/spec.yaml:119
+		// specs/lobby/spec.yaml:117
 		fx.sendTo(MessageEnded, c)
 		m.State = ServerHallSessionStateChat
 		m.enterChat()
@@ -233,22 +233,16 @@ func (m *ServerHallSessionPart) receiveEndg(fx *ServerEffects, c fsm.Peer) bool 
 
 // receiveStart gives the part the message START. It returns false if the part refuses that.
 func (m *ServerHallSessionPart) receiveStart(fx *ServerEffects, c fsm.Peer) bool {
-	switch m.State {
-	case ServerHallSessionStateChat:
-		// specs/lobby/spec.yaml:98
-		return true
-	case ServerHallSessionStateOpen:
-		// specs/lobby/spec.yaml:102
-		if m.Boss {
-			fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionStarts, sessionStarts: serverHallWaitingSessionStartsFields{c: c, game: m.At}})
-			return true
-		}
-		// specs/lobby/spec.yaml:103 only the administrator may
-		return true
-	case ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:110
+	if m.State != ServerHallSessionStateOpen {
+		return false
+	}
+	// specs/lobby/spec.yaml:102
+	if m.Boss {
+		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionStarts, sessionStarts: serverHallWaitingSessionStartsFields{c: c, game: m.At}})
 		return true
 	}
+	// specs/lobby/spec.yaml:103
+	// refused: only the administrator may
 	return false
 }
 
@@ -259,7 +253,7 @@ func (m *ServerHallSessionPart) receiveUpdate(fx *ServerEffects, c fsm.Peer, dat
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:115
+		// specs/lobby/spec.yaml:113
 		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionActs, sessionActs: serverHallWaitingSessionActsFields{c: c, game: m.At, data: data}})
 		return true
 	}
@@ -273,7 +267,7 @@ func (m *ServerHallSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, 
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:116
+		// specs/lobby/spec.yaml:114
 		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionShows, sessionShows: serverHallWaitingSessionShowsFields{c: c, now: now}})
 		return true
 	}
@@ -283,22 +277,16 @@ func (m *ServerHallSessionPart) receiveSyncCheck(fx *ServerEffects, c fsm.Peer, 
 // receiveGameParamUpdate gives the part the message GAME_PARAM_UPDATE. It returns false if the part refuses
 // that.
 func (m *ServerHallSessionPart) receiveGameParamUpdate(fx *ServerEffects, c fsm.Peer, params Params) bool {
-	switch m.State {
-	case ServerHallSessionStateChat:
-		// specs/lobby/spec.yaml:98
-		return true
-	case ServerHallSessionStateOpen:
-		// specs/lobby/spec.yaml:105
-		if m.Boss {
-			fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionSets, sessionSets: serverHallWaitingSessionSetsFields{c: c, game: m.At, params: params}})
-			return true
-		}
-		// specs/lobby/spec.yaml:106 only the administrator may
-		return true
-	case ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:110
+	if m.State != ServerHallSessionStateOpen {
+		return false
+	}
+	// specs/lobby/spec.yaml:105
+	if m.Boss {
+		fx.serverHallQueue = append(fx.serverHallQueue, serverHallWaiting{kind: serverHallWaitingSessionSets, sessionSets: serverHallWaitingSessionSetsFields{c: c, game: m.At, params: params}})
 		return true
 	}
+	// specs/lobby/spec.yaml:106
+	// refused: only the administrator may
 	return false
 }
 
@@ -328,15 +316,15 @@ func (m *ServerHallSessionPart) onLostInOpen(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerHallSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerHallSessionStateChat:
-		// specs/lobby/spec.yaml:132
+		// specs/lobby/spec.yaml:130
 		m.onLost()
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:122 the document does not say; a game without an administrator could never end
+		// specs/lobby/spec.yaml:120 the document does not say; a game without an administrator could never end
 		if m.Boss {
 			m.onLostInOpen(fx, c)
 			return
 		}
-		// specs/lobby/spec.yaml:123
+		// specs/lobby/spec.yaml:121
 		m.onLost()
 	}
 }
@@ -354,12 +342,12 @@ func (m *ServerHallSessionPart) receivePing(fx *ServerEffects, c fsm.Peer) bool 
 		// specs/lobby/spec.yaml:98
 		return true
 	case ServerHallSessionStateOpen, ServerHallSessionStateRunning:
-		// specs/lobby/spec.yaml:128
+		// specs/lobby/spec.yaml:126
 		if !m.Asked {
 			m.onPing(fx, c)
 			return true
 		}
-		// specs/lobby/spec.yaml:129
+		// specs/lobby/spec.yaml:127
 		// refused: a PING while the one before is not answered
 		return false
 	}

@@ -22,9 +22,9 @@ func (v ServerPulseState) String() string { return fsm.Name(serverPulseStateName
 // ServerPulsePart is the part pulse, machine end of protocol pulse: either end of a connection. It is
 // comparable: equal values have equal futures.
 type ServerPulsePart struct {
-	State ServerPulseState
-	Beat  bool // timer; true: armed; to the next sign of life
-	Heard bool // timer; true: armed; in which one has to come
+	State  ServerPulseState
+	Missed uint8 // so many times nothing has come meanwhile
+	Beat   bool  // timer; true: armed; to the next sign of life
 }
 
 // linkLost gives the part the event lost.
@@ -35,10 +35,6 @@ func (m *ServerPulsePart) linkLost(fx *ServerEffects, c fsm.Peer) {
 			m.Beat = false
 			fx.stop(serverAlarmPulseBeat, uint32(c))
 		}
-		if m.Heard {
-			m.Heard = false
-			fx.stop(serverAlarmPulseHeard, uint32(c))
-		}
 		m.State = ServerPulseStateApart
 	}
 }
@@ -47,24 +43,22 @@ func (m *ServerPulsePart) linkLost(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerPulsePart) receiveAlive(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerPulseStateApart:
-	// specs/ssr/pulse.yaml:31
+	// specs/ssr/pulse.yaml:30
 	case ServerPulseStateTogether:
-		// specs/ssr/pulse.yaml:36
-		m.Heard = true
-		fx.start(serverAlarmPulseHeard, uint32(c))
+		// specs/ssr/pulse.yaml:37
+		m.Missed = 0
 	}
 }
 
 // linkUp gives the part the event up.
 func (m *ServerPulsePart) linkUp(fx *ServerEffects, c fsm.Peer) {
 	if m.State == ServerPulseStateApart {
-		// specs/ssr/pulse.yaml:30
+		// specs/ssr/pulse.yaml:29
 		m.Beat = true
 		fx.start(serverAlarmPulseBeat, uint32(c))
 		m.State = ServerPulseStateTogether
-		// specs/ssr/pulse.yaml:34 entry
-		m.Heard = true
-		fx.start(serverAlarmPulseHeard, uint32(c))
+		// specs/ssr/pulse.yaml:33 entry
+		m.Missed = 0
 	}
 }
 
@@ -75,24 +69,15 @@ func (m *ServerPulsePart) expireBeat(fx *ServerEffects, c fsm.Peer) fsm.Code {
 	}
 	m.Beat = false
 	// specs/ssr/pulse.yaml:35
+	if m.Missed == 3 {
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingPulseDead, pulseDead: serverWaitingPulseDeadFields{c: c}})
+		m.State = ServerPulseStateApart
+		return fsm.Took
+	}
+	// specs/ssr/pulse.yaml:36
+	m.Missed++
 	fx.sendTo(MessageThere, c)
 	m.Beat = true
 	fx.start(serverAlarmPulseBeat, uint32(c))
-	return fsm.Took
-}
-
-// expireHeard gives the part the expiry of timer heard.
-func (m *ServerPulsePart) expireHeard(fx *ServerEffects, c fsm.Peer) fsm.Code {
-	if m.State != ServerPulseStateTogether {
-		return fsm.Refused
-	}
-	m.Heard = false
-	// specs/ssr/pulse.yaml:37
-	if m.Beat {
-		m.Beat = false
-		fx.stop(serverAlarmPulseBeat, uint32(c))
-	}
-	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingPulseDead, pulseDead: serverWaitingPulseDeadFields{c: c}})
-	m.State = ServerPulseStateApart
 	return fsm.Took
 }

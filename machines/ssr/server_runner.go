@@ -84,7 +84,7 @@ func (r *ServerRunner) LinkLost(peer fsm.Peer) fsm.Result {
 
 // Timeout implements fsm.Runner.
 func (r *ServerRunner) Timeout(timer uint16, key uint32) fsm.Result {
-	if timer >= 3 {
+	if timer >= 2 {
 		r.effects.reset(0)
 		return refused(fsm.NoTransition)
 	}
@@ -169,9 +169,6 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 	case ServerTimerPulseBeat:
 		b = wire.AppendInt(b, "pulse[", int64(fsm.Peer(r.event.Key)))
 		return append(b, "].beat"...)
-	case ServerTimerPulseHeard:
-		b = wire.AppendInt(b, "pulse[", int64(fsm.Peer(r.event.Key)))
-		return append(b, "].heard"...)
 	case ServerReceiveName, ServerReceiveGameInfo, ServerReceiveNewg, ServerReceiveJoin, ServerReceiveDisconnect, ServerReceiveChat, ServerReceiveEndg, ServerReceiveStart, ServerReceiveUpdate, ServerReceivePing, ServerReceiveSyncCheck, ServerReceiveGameParamUpdate, ServerReceiveAlive, ServerReceiveGames, ServerReceiveJoined, ServerReceiveRefused, ServerReceiveSaid, ServerReceiveEnded, ServerReceiveStarted, ServerReceiveUpdated, ServerReceiveTime, ServerReceiveParams, ServerReceiveThere:
 		return appendMessage(b, &r.event.Message)
 	}
@@ -202,9 +199,6 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 		case 1:
 			b = wire.AppendInt(b, "pulse[", int64(fsm.Peer(e.Key)))
 			b = append(b, "].beat"...)
-		case 2:
-			b = wire.AppendInt(b, "pulse[", int64(fsm.Peer(e.Key)))
-			b = append(b, "].heard"...)
 		default:
 			b = append(b, serverInfo.Timers[e.ID]...)
 		}
@@ -263,7 +257,7 @@ var serverInfo = fsm.Info{
 	Messages: []string{"NAME", "GAME_INFO", "NEWG", "JOIN", "DISCONNECT", "CHAT", "ENDG", "START", "UPDATE", "PING", "SYNC_CHECK", "GAME_PARAM_UPDATE", "ALIVE", "GAMES", "JOINED", "REFUSED", "SAID", "ENDED", "STARTED", "UPDATED", "TIME", "PARAMS", "THERE"},
 	Commands: []string{"drop"},
 	Reports:  []string{"compared", "silent"},
-	Timers:   []string{"clock.beat", "pulse.beat", "pulse.heard"},
+	Timers:   []string{"clock.beat", "pulse.beat"},
 	Transitions: []fsm.Transition{
 		{Name: "open start", From: 0, To: 0, File: "specs/ssr/spec.yaml", Line: 88, Col: 16},
 		{Name: "open NAME", From: 0, To: 0, File: "specs/ssr/spec.yaml", Line: 89, Col: 26},

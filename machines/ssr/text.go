@@ -105,8 +105,8 @@ func appendServerClockPart(b []byte, m *ServerClockPart) []byte {
 // appendServerPulsePart appends the machine's state, parameters, variables, timers and parts.
 func appendServerPulsePart(b []byte, m *ServerPulsePart) []byte {
 	b = append(b, m.State.String()...)
-	b = wire.AppendBool(b, "{beat: ", m.Beat)
-	b = wire.AppendBool(b, ", heard: ", m.Heard)
+	b = wire.AppendInt(b, "{missed: ", int64(m.Missed))
+	b = wire.AppendBool(b, ", beat: ", m.Beat)
 	return append(b, '}')
 }
 
@@ -149,8 +149,8 @@ func appendPlayerClockPart(b []byte, m *PlayerClockPart) []byte {
 // appendPlayerPulsePart appends the machine's state, parameters, variables, timers and parts.
 func appendPlayerPulsePart(b []byte, m *PlayerPulsePart) []byte {
 	b = append(b, m.State.String()...)
-	b = wire.AppendBool(b, "{beat: ", m.Beat)
-	b = wire.AppendBool(b, ", heard: ", m.Heard)
+	b = wire.AppendInt(b, "{missed: ", int64(m.Missed))
+	b = wire.AppendBool(b, ", beat: ", m.Beat)
 	return append(b, '}')
 }
 

@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "aaed50406c4946d84dcd06fe4f93b9788dc3e63c398a3a9807a436a57d6fcf47"
+const hash = "0fc2781afa6018e94ee94c668a66e265a57b96a4ee9f33691c9010fc8da3027c"
 
 // The constants of the specification that its machines use.
 const (
