@@ -108,7 +108,9 @@ func (e edit) apply(p *model.Protocol) (undo func()) {
 	case setValue:
 		k := written(t.Body, e.stmt)
 		set := *t.Body[k].(*model.Set)
-		set.Value = read(m, t, e.with, set.Var.Type)
+		if v := read(m, t, e.with, set.Var.Type); v != nil { // a check may have fewer names
+			set.Value = v
+		}
 		t.Body = slices.Clone(t.Body)
 		t.Body[k] = &set
 	case flip:
@@ -199,7 +201,11 @@ func (e edit) add(p *model.Protocol, m *model.Machine, st *model.State) func() {
 func (e edit) message(p *model.Protocol, m *model.Machine, t *model.Transition) model.Stmt {
 	s := &model.Send{Message: p.Messages[e.send]}
 	for i, f := range s.Message.Fields {
-		s.Fields = append(s.Fields, read(m, t, strings.Split(e.with, ",")[i], f.Type))
+		v := read(m, t, strings.Split(e.with, ",")[i], f.Type)
+		if v == nil { // the model of a check may have fewer names
+			v = &model.Lit{ExprBase: model.ExprBase{T: f.Type}, Value: f.Type.Lowest()}
+		}
+		s.Fields = append(s.Fields, v)
 	}
 	if !two(p) {
 		s.Dest = model.ToBroadcast

@@ -299,3 +299,31 @@ checks:
 		t.Errorf("%+v", r.Suggestions)
 	}
 }
+
+// fewer has a check in which a type has fewer names than in the other.
+const fewer = `protocol: fewer
+types: {V: {enum: [x, y, z]}}
+messages: {A: {fields: {v: V}}}
+roles:
+  r:
+    commands: {go: {fields: {v: V}}}
+    vars: {own: V}
+    initial: s
+    states:
+      s: {go: {send: "A{v}", goto: t}, A: {set: {own: x}, goto: t}}
+      t: {final: true, A: {set: {own: v}}}
+checks:
+  few:
+    instances: {a: r, b: r}
+    domains: {V: [x, z]}
+    claims: {c: {always: "a.own == x"}, e: {sometimes: "a.own == z"}}
+  all: {instances: {a: r, b: r}, claims: {d: {sometimes: "a.own == y"}}}
+`
+
+// TestFewerNames: an edit that writes a name which a check leaves out changes nothing in that check.
+func TestFewerNames(t *testing.T) {
+	r := search(t, fewer, Options{MaxEdits: 1})
+	if r.Tried[0] == 0 {
+		t.Errorf("%+v", r)
+	}
+}

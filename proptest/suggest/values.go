@@ -138,7 +138,11 @@ func assignments(m *model.Machine, ev *model.Event) (list []string) {
 func assign(m *model.Machine, t *model.Transition, text string) model.Stmt {
 	name, value, _ := strings.Cut(text, "=")
 	k := slices.IndexFunc(m.Vars, func(v *model.Var) bool { return v.Name == name })
-	return &model.Set{Var: m.Vars[k], Value: read(m, t, value, m.Vars[k].Type)}
+	v := read(m, t, value, m.Vars[k].Type)
+	if v == nil { // the model of a check may have fewer names: nothing is changed there
+		v = &model.VarRef{ExprBase: model.ExprBase{T: m.Vars[k].Type}, Var: m.Vars[k]}
+	}
+	return &model.Set{Var: m.Vars[k], Value: v}
 }
 
 // comparisons lists the texts of the comparisons for equality in the guards of a handler, each once.
