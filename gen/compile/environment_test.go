@@ -69,7 +69,9 @@ func TestRules(t *testing.T) {
 		} else {
 			machines := append(slices.Clone(p.Roles), p.Roles[0].Parts[0].Machine)
 			for _, r := range p.Checks[0].Rules {
-				m := slices.IndexFunc(machines, func(m *model.Machine) bool { return slices.Contains(m.Events, r.Command) })
+				m := slices.IndexFunc(machines, func(m *model.Machine) bool {
+					return slices.Contains(m.Events, r.Command)
+				})
 				got = append(got, fmt.Sprintf("%s.%s %d", machines[m].Name, r.Command.Name, r.Times))
 			}
 		}
