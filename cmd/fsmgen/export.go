@@ -187,9 +187,8 @@ func exportPromela(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, err
 	return text, nil
 }
 
-// exportTLA writes a module, and beside the file of -o the configurations for TLC. Without -o they stand behind
-// the end
-// of the module, where TLC does not read them.
+// exportTLA writes a module, and beside the file of -o the configurations for TLC. Without -o they stand behind the
+// end of the module, where TLC does not read them.
 func exportTLA(spec string, o *exportFlags, cmd *cobra.Command) ([]byte, error) {
 	p, err := checkOf(spec, o, cmd, "a module of TLA+")
 	if err != nil {

@@ -246,9 +246,8 @@ checks: {pair: {instances: {a: one, b: one}}}
 	}
 }
 
-// TestSpinBitstate: the searches by bitstate hashing of docs/EXPORT.md find all configurations where the table
-// has much
-// room.
+// TestSpinBitstate: the searches by bitstate hashing of docs/EXPORT.md find all configurations where the table has
+// much room.
 func TestSpinBitstate(t *testing.T) {
 	needSpin(t)
 	race.SkipShort(t, "TestSpinCountsTheSame compares exact searches")

@@ -173,9 +173,8 @@ func TestOtherChannel(t *testing.T) {
 	}
 }
 
-// TestLinkBeside: a link for a channel that loses messages may come later; what is sent over it before is lost,
-// and the
-// program is told once. When it ends, the peer is gone.
+// TestLinkBeside: a link for a channel that loses messages may come later; what is sent over it before is lost, and
+// the program is told once. When it ends, the peer is gone.
 func TestLinkBeside(t *testing.T) {
 	c, s := starts(gne.NewClientRunner()), starts(gne.NewServerRunner())
 	e1, e2 := mem.Pair(mem.Config{Stream: true, Linger: short})
@@ -354,8 +353,7 @@ func TestReliableBeside(t *testing.T) {
 }
 
 // TestSimulatedGame: in simulated runs whose second channel loses, copies and reorders, and whose network falls
-// apart,
-// places are heard and the game comes to its end. A seed repeats its run.
+// apart, places are heard and the game comes to its end. A seed repeats its run.
 func TestSimulatedGame(t *testing.T) {
 	moved, over := 0, 0
 	for seed := range uint64(60) {

@@ -129,9 +129,8 @@ func (q *quay) boards(t *testing.T, first string) *player[captain] {
 func does(t *testing.T, c *player[captain], f func(captain) fsm.Result) { t.Helper(); c.gives(t, f) }
 
 // TestHostTwoStreams: each client of a host has two connections, and a datagram socket beside them. Its machine
-// begins
-// when both are there, whichever came first, hears what came over all of its own and of nobody else's, and ends
-// with any of the two.
+// begins when both are there, whichever came first, hears what came over all of its own and of nobody else's, and
+// ends with any of the two.
 func TestHostTwoStreams(t *testing.T) {
 	q := docks(t, nil, 0)
 	one := q.boards(t, "orders")

@@ -14,8 +14,8 @@ import (
 )
 
 // phasedChecks are the checks of the protocols whose streams have phases: one of frames that end where their last
-// item
-// does, with an honest and with a hostile client, and one of lengths, whose server defers frames of several phases.
+// item does, with an honest and with a hostile client, and one of lengths, whose server defers frames of several
+// phases.
 func phasedChecks(t testing.TB) (list []*Check) {
 	for _, x := range []struct {
 		spec    string

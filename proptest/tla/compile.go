@@ -65,8 +65,7 @@ type walk struct {
 type (
 	eval func(f *frame) Value
 	// act takes the steps that an action allows: it sets variables of the next configuration and calls then for
-	// each way
-	// in which it holds. It returns false to stop.
+	// each way in which it holds. It returns false to stop.
 	act func(f *frame, then func() bool) bool
 )
 

@@ -87,8 +87,7 @@ type parser struct {
 	words []token
 	at    int
 	// margins are the columns of the lists of /\ and \/ that are open, the innermost last: a word at or before it
-	// ends
-	// the list.
+	// ends the list.
 	margins []int
 }
 

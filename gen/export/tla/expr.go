@@ -318,8 +318,7 @@ func (sc *scope) apply(e *core.Apply) value {
 }
 
 // beyond writes a comparison with a number that TLC does not have: every number that it has is less, and it stops
-// where
-// it would come to another one.
+// where it would come to another one.
 func (sc *scope) beyond(e *core.Apply) (value, bool) {
 	if len(e.Args) != 2 || !numeric(e.Args[0].Node().T) {
 		return value{}, false

@@ -16,8 +16,7 @@ type block struct {
 }
 
 // reached leaves out the definitions that nobody asks for. A definition begins at the margin; what is indented
-// belongs
-// to it.
+// belongs to it.
 func reached(lines []string, roots []string) (out []string) {
 	var blocks []block
 	by := map[string][]int{}

@@ -8,12 +8,11 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// Values in TLA+: a truth value is TRUE or FALSE, a number, an opaque value and an instance is a number, a name of an
-// enumeration and a text is a string. None is <<>>, and any other value of an optional is a sequence of one. A
-// list is
-// a sequence, a set is a set, a record is a record, an array is a function of its index. A message is a sequence of
-// its name and its fields, because TLC compares sequences from the front and records in an order of its own: so two
-// messages with fields of different types are told apart by their names.
+// Values in TLA+: a truth value is TRUE or FALSE, a number, an opaque value and an instance is a number, a name of
+// an enumeration and a text is a string. None is <<>>, and any other value of an optional is a sequence of one. A
+// list is a sequence, a set is a set, a record is a record, an array is a function of its index. A message is a
+// sequence of its name and its fields, because TLC compares sequences from the front and records in an order of its
+// own: so two messages with fields of different types are told apart by their names.
 
 // greatest is the greatest number that TLC has.
 const greatest = 1<<31 - 1
