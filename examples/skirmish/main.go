@@ -51,6 +51,7 @@ type settings struct {
 	seed                             uint
 	least                            int             // players of a match of the own host
 	named                            map[string]bool // flags on the command line
+	recording                        *recording      // of -record
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -147,7 +148,11 @@ func (s *settings) check(f *flag.FlagSet) error {
 // given reports whether a flag was on the command line.
 func (s *settings) given(flag string) bool { return s.named[flag] }
 
-func (s *settings) run(ctx context.Context, stdout io.Writer) error {
+func (s *settings) run(ctx context.Context, stdout io.Writer) (err error) {
+	if s.recording, err = openRecording(s.record); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.recording.end()) }()
 	switch {
 	case s.film != "":
 		return s.draw(ctx)
@@ -219,7 +224,7 @@ func (s *settings) session(ctx context.Context) (show, error) {
 }
 
 func (s *settings) player(dial dialer) match.PlayerConfig {
-	return match.PlayerConfig{Name: s.name, Dial: dial, Record: recorder(s.record, func(error) {})}
+	return match.PlayerConfig{Name: s.name, Dial: dial, Record: s.recording.begin}
 }
 
 func (s *settings) draw(ctx context.Context) error {

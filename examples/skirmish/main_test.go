@@ -228,11 +228,56 @@ func TestUsage(t *testing.T) {
 		{"-rate 200", "-rate 200: it is a number from 13 to 100"},
 		{"-name 12345678901234567", "it has more than 16 bytes"},
 		{"-headless -listen nowhere", "nowhere"},
+		{"-headless -record " + none + "/x", "not a directory"},
+		{"-record " + none + "/x", "not a directory"}, // and nothing of a terminal
 		{"-replay " + none + " -film " + none + ".gif", "replay"},
 	} {
 		var out, errs bytes.Buffer
 		if code := run(strings.Fields(x.args), &out, &errs); code != 2 || !strings.Contains(errs.String(), x.want) {
 			t.Errorf("%s: exit code %d, %q", x.args, code, errs.String())
 		}
+	}
+}
+
+// Where the recording has no room the match does not hear of it, and it is said in the end.
+func TestRecordingFull(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	r, err := openRecording("/dev/full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.begin() == nil {
+		t.Error("there is no recorder")
+	}
+	if n, err := r.Write([]byte("turn")); n != 4 || err != nil {
+		t.Errorf("%d bytes, %v", n, err)
+	}
+	if err := r.end(); err == nil || !strings.Contains(err.Error(), "not recorded to its end: write /dev/full") {
+		t.Error(err)
+	}
+}
+
+// The recording is of the first match, also if the network was switched and a player begins anew.
+func TestRecordingOnce(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "match")
+	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := openRecording(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, _ := os.ReadFile(path); string(b) != "old" {
+		t.Errorf("before the first match there is %q", b)
+	}
+	s := &settings{recording: r}
+	first, second := s.player(nil).Record(), s.player(nil).Record()
+	if b, _ := os.ReadFile(path); first == nil || second != nil || len(b) == 0 || string(b) == "old" {
+		t.Errorf("%v, %v and %q", first, second, b)
+	}
+	if err := r.end(); err != nil {
+		t.Error(err)
 	}
 }

@@ -150,7 +150,7 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 		p := match.NewPlayer(match.PlayerConfig{Name: session.BotNames[i], Dial: dial, Auto: true,
 			Matches: s.matches,
 			Source:  func(st *game.State, slot int) game.Input { return st.Advice(slot) },
-			Record:  recorder(map[bool]string{true: s.record}[i == 0], func(err error) { fmt.Fprintln(stdout, err) }),
+			Record:  map[bool]*recording{true: s.recording}[i == 0].begin,
 			OnMatch: func(r match.Result) {
 				mu.Lock()
 				defer mu.Unlock()

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"sync"
 	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
@@ -15,24 +16,72 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/session"
 )
 
-// recorder makes a recorder for the first match, which writes to a file.
-func recorder(path string, failed func(error)) func() *frames.Recorder {
-	done := false
-	return func() *frames.Recorder {
-		if path == "" || done {
-			return nil
-		}
-		done = true
-		f, err := os.Create(path)
-		if err == nil {
-			var r *frames.Recorder
-			if r, err = frames.NewRecorder(f); err == nil {
-				return r
-			}
-		}
-		failed(err)
+// recording is the file that the first match is recorded in. If it cannot be written any more the match goes on.
+type recording struct {
+	path string
+
+	mu    sync.Mutex
+	begun bool
+	file  *os.File
+	err   error // why there is nothing in it, or not all
+}
+
+// openRecording returns the recording in a file, nil if there is none to be. What the file has stays there until a
+// match begins.
+func openRecording(path string) (*recording, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return nil, fmt.Errorf("-record: %w", err)
+	}
+	return &recording{path: path}, f.Close()
+}
+
+// begin returns the recorder of a match, nil if this is not the first one.
+func (r *recording) begin() *frames.Recorder {
+	if r == nil {
 		return nil
 	}
+	r.mu.Lock()
+	if r.begun {
+		r.mu.Unlock()
+		return nil
+	}
+	r.begun = true
+	r.file, r.err = os.Create(r.path)
+	r.mu.Unlock()
+	rec, _ := frames.NewRecorder(r) // it never fails, see Write
+	return rec
+}
+
+// Write implements io.Writer. An error is kept for end, and nobody else hears of it.
+func (r *recording) Write(b []byte) (int, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.err == nil {
+		_, r.err = r.file.Write(b)
+	}
+	return len(b), nil
+}
+
+// end closes the file, and says whether all is in it.
+func (r *recording) end() error {
+	if r == nil {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.file != nil {
+		r.err = errors.Join(r.err, r.file.Close())
+		r.file = nil
+	}
+	if r.err == nil {
+		r.err = os.ErrClosed // for who writes still
+		return nil
+	}
+	return fmt.Errorf("-record: the match is not recorded to its end: %w", r.err)
 }
 
 // replay is a recording as a session.

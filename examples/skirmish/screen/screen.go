@@ -6,6 +6,7 @@ package screen
 
 import (
 	"fmt"
+	"unicode"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
 )
@@ -97,9 +98,13 @@ func clip(s string, n int) string {
 	return string(r[:min(n, len(r))])
 }
 
-// Text writes into the grid, as far as it fits.
+// Text writes into the grid, as far as it fits. Names come from strangers: what moves a terminal's cursor, or takes no
+// cell of its own, is replaced.
 func (g *Grid) Text(row, column int, s string, fg, bg Color) {
 	for _, r := range s {
+		if !unicode.IsPrint(r) || unicode.Is(unicode.M, r) {
+			r = '?'
+		}
 		if row >= 0 && row < Rows && column >= 0 && column < Columns {
 			g[row][column] = Cell{r, fg, bg}
 		}

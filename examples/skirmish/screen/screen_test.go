@@ -95,3 +95,21 @@ func TestPainting(t *testing.T) {
 		t.Error("something that has changed was not drawn")
 	}
 }
+
+// A name cannot say anything to a terminal, neither in the lobby nor in a match.
+func TestNamesAreText(t *testing.T) {
+	for _, name := range []string{"\x1b[2J", "a\nb", "\u009b2Jx", "e\u0301", "\u202eab", "\u200bab"} {
+		for _, g := range []*Grid{
+			Lobby(&Room{Names: [8]string{name}, Title: name, Lines: []string{name}}),
+			Draw(match(10), &Info{Names: [8]string{name}}),
+		} {
+			for y := range g {
+				for x, c := range g[y] {
+					if c.Rune < ' ' || strings.ContainsRune("\u007f\u009b\u0301\u202e\u200b", c.Rune) {
+						t.Fatalf("name %q: row %d, column %d has %q", name, y, x, c.Rune)
+					}
+				}
+			}
+		}
+	}
+}
