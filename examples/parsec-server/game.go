@@ -32,6 +32,7 @@ type game struct {
 	ports  *ports
 	crowd  crowd
 	record *remote.Recorder // nil: nothing is recorded
+	file   *os.File         // of the recording; may be nil
 
 	d       *driver.Driver[*gameserver.ServerRunner]
 	epoch   time.Time
@@ -52,7 +53,7 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 	r, err := gameserver.NewServerRunner(name, lines)
 	if err != nil {
 		listener.Close()
-		g.ports.Abort()
+		g.discard()
 		return err
 	}
 	g.epoch = time.Now()
@@ -95,6 +96,7 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 	})
 	if err := g.d.AttachOn(1, "game", g.ports); err != nil {
 		listener.Close()
+		g.discard()
 		return err
 	}
 	accepting := make(chan error, 1)
@@ -108,9 +110,29 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 	cancel()
 	err = errors.Join(err, <-accepting)
 	if ended {
+		err = nil
+	}
+	return errors.Join(err, g.finish())
+}
+
+// finish ends the recording: what it has is on the disk then.
+func (g *game) finish() error {
+	if g.file == nil {
 		return nil
 	}
-	return err
+	if err := errors.Join(g.file.Sync(), g.file.Close()); err != nil {
+		return fmt.Errorf("-record: %w", err)
+	}
+	return nil
+}
+
+// discard gives up what open has opened, for a server that does not serve. So the recording can be begun again.
+func (g *game) discard() {
+	g.ports.Abort()
+	if g.file != nil {
+		g.file.Close()
+		os.Remove(g.file.Name())
+	}
 }
 
 // answer looks up whether a client may play, and gives it a key.
@@ -242,17 +264,17 @@ func (f *gameFlags) open(s *server) (*game, error) {
 	case f.rate < 0 || f.rate > 0 && f.rate < 500:
 		return nil, errors.New("-rate: at least 500 bytes a second, or 0")
 	}
-	if f.record != "" {
-		file, err := os.OpenFile(f.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-		if err != nil {
-			return nil, fmt.Errorf("-record: %w", err)
-		}
-		g.record = remote.NewRecorder(file)
-	}
 	var err error
 	g.ports, err = openPorts(f.udp, maxPilots, udp.Limits{FrameRate: frameRate, ByteRate: byteRate, Logger: s.log})
 	if err != nil {
 		return nil, fmt.Errorf("-udp: %w", err)
+	}
+	if f.record != "" {
+		if g.file, err = os.OpenFile(f.record, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644); err != nil {
+			g.ports.Abort()
+			return nil, fmt.Errorf("-record: %w", err)
+		}
+		g.record = remote.NewRecorder(g.file)
 	}
 	return g, nil
 }

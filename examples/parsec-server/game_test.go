@@ -3,8 +3,11 @@ package main
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"io"
 	"net"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -281,5 +284,35 @@ func TestOwners(t *testing.T) {
 	}
 	if got := c.hear(0, 0, list); len(got) != 0 || c.refused != 2 || c.pilots[1].queue.Len() != 0 {
 		t.Errorf("% x was taken, %d refused", got, c.refused)
+	}
+}
+
+// TestRecordingEnds: the recording is closed when the server ends, and one that never began can be begun again.
+func TestRecordingEnds(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "session")
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	for _, x := range [][]string{
+		{"-listen", taken.Addr().String(), "-udp", "127.0.0.1:0"},
+		{"-listen", "127.0.0.1:0", "-udp", "127.0.0.1:0", "-http", taken.Addr().String()},
+		{"-listen", "127.0.0.1:0", "-udp", "nowhere"},
+	} {
+		var errs bytes.Buffer
+		args := append([]string{"-mode", "game", "-record", file}, x...)
+		if code := run(t.Context(), args, io.Discard, &errs); code != 2 {
+			t.Errorf("%v: exit code %d\n%s", x, code, &errs)
+		}
+		if _, err := os.Stat(file); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%v: the recording is still there: %v", x, err)
+			os.Remove(file)
+		}
+	}
+	var g *game
+	t.Run("server", func(t *testing.T) { _, _, g = startWith(t, "", &gameFlags{record: file}) })
+	if err := g.file.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after the server the recording is still open: %v", err)
 	}
 }

@@ -80,6 +80,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return usage.Wrong(flags, stderr, err)
 	}
 	var serve func(context.Context, *tcp.Listener) error
+	discard := func() {}
 	switch *mode {
 	case "slot":
 		serve, *address = s.serve, cmp.Or(*address, ":6582")
@@ -88,13 +89,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if err != nil {
 			return usage.Wrong(flags, stderr, err)
 		}
-		serve, *address = gs.serve, cmp.Or(*address, ":6581")
+		serve, discard, *address = gs.serve, gs.discard, cmp.Or(*address, ":6581")
 		fmt.Fprintln(stdout, "the game is at", gs.ports.LocalAddr())
 	default:
 		return usage.Wrong(flags, stderr, fmt.Errorf("-mode: %q is neither slot nor game", *mode))
 	}
 	listener, err := listen(*address, *most, s.log)
 	if err != nil {
+		discard()
 		return usage.Wrong(flags, stderr, err)
 	}
 	fmt.Fprintln(stdout, "listening on", listener.Addr())
@@ -105,6 +107,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		l, err := net.Listen("tcp", *web)
 		if err != nil {
 			listener.Close()
+			discard()
 			return usage.Wrong(flags, stderr, fmt.Errorf("-http: %w", err))
 		}
 		fmt.Fprintf(stdout, "the list is at http://%s/\n", l.Addr())
