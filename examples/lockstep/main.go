@@ -130,14 +130,14 @@ func (o *options) serve(ctx context.Context, listener *tcp.Listener, stdout io.W
 	s, err := frames.NewServer(frames.ServerConfig{
 		Length: o.length, Spacing: o.spacing, Seed: uint32(o.seed), Record: record, Logger: log,
 		OnCame: func(name string, slot int) {
-			fmt.Fprintf(stdout, "%s comes, slot %d\n", name, slot)
+			fmt.Fprintf(stdout, "%q comes, slot %d\n", name, slot)
 			if slot >= 0 {
 				if players++; players == o.players {
 					enough <- struct{}{}
 				}
 			}
 		},
-		OnSat: func(name string, slot int) { fmt.Fprintf(stdout, "%s plays in slot %d from now on\n", name, slot) },
+		OnSat: func(name string, slot int) { fmt.Fprintf(stdout, "%q plays in slot %d from now on\n", name, slot) },
 		OnWent: func(slot int, why lockstep.Reason) {
 			fmt.Fprintf(stdout, "slot %d has left: %v\n", slot, why)
 		},

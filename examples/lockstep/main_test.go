@@ -12,6 +12,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 // start runs the program, and returns its output as lines.
@@ -91,7 +94,7 @@ func TestPrograms(t *testing.T) {
 		o.await(t, ctx, `(game frame \d+, checksum [0-9a-f]+)\n$`)
 	}
 	for _, s := range []string{"slot 0 has left: noCause", "slot 1 has left: noCause", "slot 2 has left: noCause",
-		"player 2 plays in slot 2"} {
+		`"player 2" plays in slot 2`} {
 		if !strings.Contains(server.String(), s) {
 			t.Errorf("%q is missing in:\n%s", s, server)
 		}
@@ -117,6 +120,26 @@ func TestPrograms(t *testing.T) {
 	if code != 1 || !strings.Contains(errs.String(), "cut short") {
 		t.Errorf("a file that was cut: exit code %d, %s", code, &errs)
 	}
+}
+
+// TestNames: a name cannot say anything to the server's terminal.
+func TestNames(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	server := start(t, ctx, &all, "-listen", "127.0.0.1:0")
+	link, err := tcp.Dial(ctx, "tcp", server.await(t, ctx, `listening on (\S+)`), tcp.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := frames.NewClient(frames.ClientConfig{Slot: frames.Watch, Name: "\x1b[2J\n", Game: new(island)})
+	all.Go(func() { c.Run(ctx, link) })
+	server.await(t, ctx, `comes, slot -1`)
+	if s := server.String(); strings.Contains(s, "\x1b") || strings.Count(s, "\n") != 2 {
+		t.Errorf("%q", s)
+	}
+	cancel()
+	all.Wait()
 }
 
 func TestUsage(t *testing.T) {

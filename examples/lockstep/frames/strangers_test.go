@@ -70,6 +70,8 @@ func TestStrangers(t *testing.T) {
 		Slot: lockstep.Some(lockstep.Slot(0)), Key: 99}})
 	none := frame(t, lockstep.Message{Kind: lockstep.MessageGamecommands})
 	part := frame(t, lockstep.Message{Kind: lockstep.MessageSnapshot, Snapshot: lockstep.SnapshotMessage{Last: true}})
+	odd := bytes.Clone(none)
+	odd[6] = 200 // there is no such slot
 	garbage := make([]byte, 300)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range garbage {
@@ -82,6 +84,7 @@ func TestStrangers(t *testing.T) {
 		"too long":     append(bytes.Clone(join[:2]), 0xff, 0xff, 0xff, 0xff),
 		"longest":      append(append(bytes.Clone(none[:2]), 0, 0, 0xff, 0xf0), make([]byte, 0xfff0)...),
 		"commands":     none,
+		"malformed":    odd,
 		"a snapshot":   part,
 		"twice":        append(bytes.Clone(join), join...),
 		"many":         bytes.Repeat(part, 5000),
