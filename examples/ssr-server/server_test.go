@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -62,17 +63,31 @@ func join(t *testing.T, address string) *person {
 		<-a.ended
 	})
 	a.reads("you are in the general chat; " + player.Help)
+	a.types("/games") // only when the server has answered does it know that somebody is there
+	a.readsOne("there is no game that can be joined", "game …")
 	return a
 }
 
 // reads waits for a line; what comes before it is passed over.
 func (a *person) reads(want string) {
 	a.t.Helper()
+	a.readsOne(want)
+}
+
+// readsOne waits for one of some lines.
+func (a *person) readsOne(want ...string) {
+	a.t.Helper()
+	is := func(l string) func(string) bool {
+		return func(w string) bool {
+			begin, cut := strings.CutSuffix(w, "…")
+			return l == w || cut && strings.HasPrefix(l, begin)
+		}
+	}
 	late := time.After(time.Minute) // ends a test that would hang
 	for seen := []string(nil); ; {
 		select {
 		case l := <-a.lines:
-			if l == want || strings.HasSuffix(want, "…") && strings.HasPrefix(l, strings.TrimSuffix(want, "…")) {
+			if slices.ContainsFunc(want, is(l)) {
 				return
 			}
 			seen = append(seen, l)
