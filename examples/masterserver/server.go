@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -46,8 +45,6 @@ type entry struct {
 // goroutine, with the list whenever the list has changed.
 func serve(ctx context.Context, listener *tcp.Listener, l limits, changed func([]entry)) error {
 	peers := doors.New(maxParties)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	d := driver.New(masterserver.NewMasterRunner(), driver.Options[*masterserver.MasterRunner]{
 		HandshakeLimit: l.handshake,
 		IdleLimit:      l.idle,
@@ -66,18 +63,5 @@ func serve(ctx context.Context, listener *tcp.Listener, l limits, changed func([
 			}
 		},
 	})
-	accepting := make(chan error, 1)
-	go func() {
-		accepting <- doors.Accept(ctx, listener, peers, d)
-		d.Stop()
-	}()
-	err := d.Run(ctx)
-	ended := ctx.Err() != nil
-	listener.Close()
-	cancel()
-	err = errors.Join(err, <-accepting)
-	if ended {
-		return nil
-	}
-	return err
+	return doors.Serve(ctx, listener, peers, d, nil)
 }

@@ -58,8 +58,6 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 	}
 	g.epoch = time.Now()
 	peers := doors.New(maxPilots)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	h := gameserver.ServerHandlers{
 		Asks:    func(a gameserver.ServerAsksReport) { g.d.Post(g.answer(a.Client, peers.Address(int(a.Client)))) },
 		Changed: func() { g.changedList(&r.Machine) },
@@ -99,19 +97,7 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 		g.discard()
 		return err
 	}
-	accepting := make(chan error, 1)
-	go func() {
-		accepting <- doors.Accept(ctx, listener, peers, g.d)
-		g.d.Stop()
-	}()
-	err = g.d.Run(ctx)
-	ended := ctx.Err() != nil
-	listener.Close()
-	cancel()
-	err = errors.Join(err, <-accepting)
-	if ended {
-		err = nil
-	}
+	err = doors.Serve(ctx, listener, peers, g.d, nil)
 	return errors.Join(err, g.finish())
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"net/netip"
 	"slices"
@@ -57,8 +56,6 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 		return err
 	}
 	peers := doors.New(maxParties)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	var d *driver.Driver[*slotserver.ServerRunner]
 	h := slotserver.ServerHandlers{
 		Asks: func(a slotserver.ServerAsksReport) {
@@ -83,20 +80,7 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 			}
 		},
 	})
-	accepting := make(chan error, 1)
-	go func() {
-		accepting <- doors.Accept(ctx, listener, peers, d)
-		d.Stop()
-	}()
-	err = d.Run(ctx)
-	ended := ctx.Err() != nil
-	listener.Close()
-	cancel()
-	err = errors.Join(err, <-accepting)
-	if ended {
-		return nil
-	}
-	return err
+	return doors.Serve(ctx, listener, peers, d, nil)
 }
 
 // runner returns the machine with what the administrator says.

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"log/slog"
 	"time"
 
@@ -44,8 +43,6 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 		return err
 	}
 	peers := doors.New(maxParties)
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	h := ssr.ServerHandlers{
 		Compared: func(c ssr.ServerComparedReport) {
 			s.log.Info("a player's clock", "player", c.Player, "ms behind", c.Lag)
@@ -60,20 +57,7 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 			}
 		},
 	})
-	accepting := make(chan error, 1)
-	go func() {
-		accepting <- doors.AcceptBehind(ctx, listener, peers, s.d, slowed)
-		s.d.Stop()
-	}()
-	err = s.d.Run(ctx)
-	ended := ctx.Err() != nil
-	listener.Close()
-	cancel()
-	err = errors.Join(err, <-accepting)
-	if ended {
-		return nil
-	}
-	return err
+	return doors.Serve(ctx, listener, peers, s.d, slowed)
 }
 
 // slowed returns a link behind which a player is, who is read no faster than rate.

@@ -1,5 +1,5 @@
 // Package doors numbers the connections of a server that anybody may come to: each gets the least number that is
-// free, until the machine has heard of its end. Start from [New] and [Accept].
+// free, until the machine has heard of its end. Start from [New] and [Serve].
 package doors
 
 import (
@@ -71,14 +71,36 @@ func (n *Numbers) Address(i int) string {
 	return n.addresses[i]
 }
 
+// Serve runs the driver and gives it each connection under a number of its own, until ctx ends, which is no error, or
+// the listener or the driver fails. It closes the listener. If behind is not nil, the driver gets in place of each
+// connection the link that it returns.
+func Serve[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Numbers, d *driver.Driver[R],
+	behind func(transport.Link) transport.Link) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	accepting := make(chan error, 1)
+	go func() {
+		accepting <- accept(ctx, listener, peers, d, behind)
+		d.Stop()
+	}()
+	err := d.Run(ctx)
+	ended := ctx.Err() != nil
+	listener.Close()
+	cancel()
+	err = errors.Join(err, <-accepting)
+	if ended {
+		return nil
+	}
+	return err
+}
+
 // Accept gives the driver each connection under a number of its own. It returns nil when ctx ends or the driver
 // stops, and an error if the listener fails.
 func Accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Numbers, d *driver.Driver[R]) error {
-	return AcceptBehind(ctx, listener, peers, d, func(l transport.Link) transport.Link { return l })
+	return accept(ctx, listener, peers, d, nil)
 }
 
-// AcceptBehind is Accept for a driver that gets, in place of each connection, a link behind which it is.
-func AcceptBehind[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Numbers, d *driver.Driver[R],
+func accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Numbers, d *driver.Driver[R],
 	behind func(transport.Link) transport.Link) error {
 	for {
 		link, err := listener.Accept(ctx)
@@ -98,7 +120,11 @@ func AcceptBehind[R fsm.Runner](ctx context.Context, listener *tcp.Listener, pee
 			link.Abort()
 			return nil
 		}
-		if err := d.Attach(peer, behind(link)); err != nil {
+		var l transport.Link = link
+		if behind != nil {
+			l = behind(link)
+		}
+		if err := d.Attach(peer, l); err != nil {
 			peers.Free(peer)
 			if errors.Is(err, driver.ErrStopped) {
 				return nil
