@@ -155,6 +155,9 @@ func (m *End) stepCalling(ev *Event, fx *Effects) fsm.Result {
 				return m.undo(&old, fx, 8)
 			}
 			m.State = StateOpen
+			// specs/stream/spec.yaml:131 entry
+			m.Alive = true
+			fx.start(alarmAlive, 0)
 			return took(8)
 		}
 		// specs/stream/spec.yaml:110
@@ -209,6 +212,9 @@ func (m *End) stepGreeted(ev *Event, fx *Effects) fsm.Result {
 				return m.undo(&old, fx, 18)
 			}
 			m.State = StateOpen
+			// specs/stream/spec.yaml:131 entry
+			m.Alive = true
+			fx.start(alarmAlive, 0)
 			return took(18)
 		}
 		// specs/stream/spec.yaml:120
@@ -262,7 +268,7 @@ func (m *End) stepGreeted(ev *Event, fx *Effects) fsm.Result {
 func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case CommandWrite:
-		// specs/stream/spec.yaml:131
+		// specs/stream/spec.yaml:132
 		if m.Out.Len < Window && int64(m.Confirmed)+int64(m.Out.Len) < Last {
 			old := *m
 			if !m.Out.add(ev.Write.Piece) || !m.push(fx) {
@@ -272,7 +278,7 @@ func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ReceiveData:
-		// specs/stream/spec.yaml:132
+		// specs/stream/spec.yaml:133
 		if ev.Message.Data.Yours == m.Own {
 			old := *m
 			if !m.take(fx, ev.Message.Data.First, ev.Message.Data.Heard, ev.Message.Data.Pieces) {
@@ -280,19 +286,19 @@ func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(30)
 		}
-		// specs/stream/spec.yaml:132
+		// specs/stream/spec.yaml:133
 		fx.send(MessageReset).Reset = ResetMessage{That: ev.Message.Data.Yours}
 		return took(31)
 	case TimerAgain:
 		old := *m
 		m.Again = false
-		// specs/stream/spec.yaml:133
+		// specs/stream/spec.yaml:134
 		if !m.push(fx) {
 			return m.undo(&old, fx, 32)
 		}
 		return took(32)
 	case CommandFinish:
-		// specs/stream/spec.yaml:135
+		// specs/stream/spec.yaml:136
 		if m.Out.Len == 0 {
 			fx.send(MessageClose).Close = CloseMessage{Yours: m.Their, Heard: m.Got, End: m.Confirmed}
 			m.Again = true
@@ -300,14 +306,14 @@ func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 			m.State = StateClosing
 			return took(33)
 		}
-		// specs/stream/spec.yaml:136
+		// specs/stream/spec.yaml:137
 		if !m.push(fx) {
 			return refused(34)
 		}
 		m.State = StateClosing
 		return took(34)
 	case ReceiveClose:
-		// specs/stream/spec.yaml:138
+		// specs/stream/spec.yaml:139
 		if ev.Message.Close.Yours == m.Own && ev.Message.Close.End == m.Got {
 			fx.send(MessageClosed).Closed = ClosedMessage{Yours: m.Their}
 			fx.report(ReportEnded)
@@ -315,7 +321,7 @@ func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 			m.enterOver(fx)
 			return took(35)
 		}
-		// specs/stream/spec.yaml:139 something is missing
+		// specs/stream/spec.yaml:140 something is missing
 		if ev.Message.Close.Yours == m.Own {
 			old := *m
 			if !m.receiveClose(ev, fx) {
@@ -323,21 +329,21 @@ func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(36)
 		}
-		// specs/stream/spec.yaml:140
+		// specs/stream/spec.yaml:141
 		fx.send(MessageReset).Reset = ResetMessage{That: ev.Message.Close.Yours}
 		return took(37)
 	case ReceiveReset:
-		// specs/stream/spec.yaml:172
+		// specs/stream/spec.yaml:173
 		if ev.Message.Reset.That == m.Their {
 			m.expireQuiet(fx)
 			return took(38)
 		}
-		// specs/stream/spec.yaml:173 of another connection
+		// specs/stream/spec.yaml:174 of another connection
 		return took(39)
 	case TimerAnswer:
 		old := *m
 		m.Answer = false
-		// specs/stream/spec.yaml:174
+		// specs/stream/spec.yaml:175
 		if !m.push(fx) {
 			return m.undo(&old, fx, 40)
 		}
@@ -345,28 +351,28 @@ func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 	case TimerAlive:
 		old := *m
 		m.Alive = false
-		// specs/stream/spec.yaml:175
+		// specs/stream/spec.yaml:176
 		if !m.push(fx) {
 			return m.undo(&old, fx, 41)
 		}
 		return took(41)
 	case TimerQuiet:
 		m.Quiet = false
-		// specs/stream/spec.yaml:176
+		// specs/stream/spec.yaml:177
 		m.expireQuiet(fx)
 		return took(42)
 	case CommandAbort:
-		// specs/stream/spec.yaml:177
+		// specs/stream/spec.yaml:178
 		m.commandAbortInOpen(fx)
 		return took(43)
 	case ReceiveHello:
-		// specs/stream/spec.yaml:178
+		// specs/stream/spec.yaml:179
 		return ignored(44)
 	case ReceiveWelcome:
-		// specs/stream/spec.yaml:178
+		// specs/stream/spec.yaml:179
 		return ignored(45)
 	case ReceiveClosed:
-		// specs/stream/spec.yaml:180
+		// specs/stream/spec.yaml:181
 		return ignored(46)
 	}
 	return m.unmentioned(ev, fx)
@@ -376,7 +382,7 @@ func (m *End) stepOpen(ev *Event, fx *Effects) fsm.Result {
 func (m *End) stepClosing(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveData:
-		// specs/stream/spec.yaml:144
+		// specs/stream/spec.yaml:145
 		if ev.Message.Data.Yours == m.Own {
 			old := *m
 			if !m.take(fx, ev.Message.Data.First, ev.Message.Data.Heard, ev.Message.Data.Pieces) {
@@ -389,36 +395,36 @@ func (m *End) stepClosing(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(47)
 		}
-		// specs/stream/spec.yaml:148
+		// specs/stream/spec.yaml:149
 		fx.send(MessageReset).Reset = ResetMessage{That: ev.Message.Data.Yours}
 		return took(48)
 	case TimerAgain:
 		old := *m
 		m.Again = false
-		// specs/stream/spec.yaml:150
+		// specs/stream/spec.yaml:151
 		if m.Out.Len == 0 {
 			fx.send(MessageClose).Close = CloseMessage{Yours: m.Their, Heard: m.Got, End: m.Confirmed}
 			m.Again = true
 			fx.start(alarmAgain, 0)
 			return took(49)
 		}
-		// specs/stream/spec.yaml:151
+		// specs/stream/spec.yaml:152
 		if !m.push(fx) {
 			return m.undo(&old, fx, 50)
 		}
 		return took(50)
 	case ReceiveClosed:
-		// specs/stream/spec.yaml:152
+		// specs/stream/spec.yaml:153
 		if ev.Message.Closed.Yours == m.Own && m.Out.Len == 0 {
 			fx.report(ReportShut)
 			m.State = StateOver
 			m.enterOver(fx)
 			return took(51)
 		}
-		// specs/stream/spec.yaml:152 of another connection
+		// specs/stream/spec.yaml:153 of another connection
 		return took(52)
 	case ReceiveClose:
-		// specs/stream/spec.yaml:154 both close
+		// specs/stream/spec.yaml:155 both close
 		if ev.Message.Close.Yours == m.Own && ev.Message.Close.End == m.Got && int64(ev.Message.Close.Heard) == int64(m.Confirmed)+int64(m.Out.Len) {
 			fx.send(MessageClosed).Closed = ClosedMessage{Yours: m.Their}
 			fx.report(ReportShut)
@@ -426,7 +432,7 @@ func (m *End) stepClosing(ev *Event, fx *Effects) fsm.Result {
 			m.enterOver(fx)
 			return took(53)
 		}
-		// specs/stream/spec.yaml:155
+		// specs/stream/spec.yaml:156
 		if ev.Message.Close.Yours == m.Own {
 			old := *m
 			if !m.receiveClose(ev, fx) {
@@ -434,21 +440,21 @@ func (m *End) stepClosing(ev *Event, fx *Effects) fsm.Result {
 			}
 			return took(54)
 		}
-		// specs/stream/spec.yaml:156
+		// specs/stream/spec.yaml:157
 		fx.send(MessageReset).Reset = ResetMessage{That: ev.Message.Close.Yours}
 		return took(55)
 	case ReceiveReset:
-		// specs/stream/spec.yaml:172
+		// specs/stream/spec.yaml:173
 		if ev.Message.Reset.That == m.Their {
 			m.expireQuiet(fx)
 			return took(56)
 		}
-		// specs/stream/spec.yaml:173 of another connection
+		// specs/stream/spec.yaml:174 of another connection
 		return took(57)
 	case TimerAnswer:
 		old := *m
 		m.Answer = false
-		// specs/stream/spec.yaml:174
+		// specs/stream/spec.yaml:175
 		if !m.push(fx) {
 			return m.undo(&old, fx, 58)
 		}
@@ -456,25 +462,25 @@ func (m *End) stepClosing(ev *Event, fx *Effects) fsm.Result {
 	case TimerAlive:
 		old := *m
 		m.Alive = false
-		// specs/stream/spec.yaml:175
+		// specs/stream/spec.yaml:176
 		if !m.push(fx) {
 			return m.undo(&old, fx, 59)
 		}
 		return took(59)
 	case TimerQuiet:
 		m.Quiet = false
-		// specs/stream/spec.yaml:176
+		// specs/stream/spec.yaml:177
 		m.expireQuiet(fx)
 		return took(60)
 	case CommandAbort:
-		// specs/stream/spec.yaml:177
+		// specs/stream/spec.yaml:178
 		m.commandAbortInOpen(fx)
 		return took(61)
 	case ReceiveHello:
-		// specs/stream/spec.yaml:178
+		// specs/stream/spec.yaml:179
 		return ignored(62)
 	case ReceiveWelcome:
-		// specs/stream/spec.yaml:178
+		// specs/stream/spec.yaml:179
 		return ignored(63)
 	}
 	return m.unmentioned(ev, fx)
@@ -484,38 +490,38 @@ func (m *End) stepClosing(ev *Event, fx *Effects) fsm.Result {
 func (m *End) stepOver(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveClose:
-		// specs/stream/spec.yaml:160
+		// specs/stream/spec.yaml:161
 		if ev.Message.Close.Yours == m.Own {
 			fx.send(MessageClosed).Closed = ClosedMessage{Yours: m.Their}
 			return took(64)
 		}
-		// specs/stream/spec.yaml:160
+		// specs/stream/spec.yaml:161
 		fx.send(MessageReset).Reset = ResetMessage{That: ev.Message.Close.Yours}
 		return took(65)
 	case ReceiveData:
-		// specs/stream/spec.yaml:161 sent before
+		// specs/stream/spec.yaml:162 sent before
 		if ev.Message.Data.Yours == m.Own {
 			return took(66)
 		}
-		// specs/stream/spec.yaml:161
+		// specs/stream/spec.yaml:162
 		fx.send(MessageReset).Reset = ResetMessage{That: ev.Message.Data.Yours}
 		return took(67)
 	case TimerQuiet:
 		m.Quiet = false
-		// specs/stream/spec.yaml:162
+		// specs/stream/spec.yaml:163
 		m.commandAbort(fx)
 		return took(68)
 	case ReceiveHello:
-		// specs/stream/spec.yaml:163
+		// specs/stream/spec.yaml:164
 		return ignored(69)
 	case ReceiveWelcome:
-		// specs/stream/spec.yaml:163
+		// specs/stream/spec.yaml:164
 		return ignored(70)
 	case ReceiveClosed:
-		// specs/stream/spec.yaml:163
+		// specs/stream/spec.yaml:164
 		return ignored(71)
 	case ReceiveReset:
-		// specs/stream/spec.yaml:163
+		// specs/stream/spec.yaml:164
 		return ignored(72)
 	}
 	return m.unmentioned(ev, fx)
@@ -525,22 +531,22 @@ func (m *End) stepOver(ev *Event, fx *Effects) fsm.Result {
 func (m *End) stepGone(ev *Event, fx *Effects) fsm.Result {
 	switch ev.Kind {
 	case ReceiveHello:
-		// specs/stream/spec.yaml:167
+		// specs/stream/spec.yaml:168
 		return ignored(73)
 	case ReceiveWelcome:
-		// specs/stream/spec.yaml:167
+		// specs/stream/spec.yaml:168
 		return ignored(74)
 	case ReceiveData:
-		// specs/stream/spec.yaml:167
+		// specs/stream/spec.yaml:168
 		return ignored(75)
 	case ReceiveClose:
-		// specs/stream/spec.yaml:167
+		// specs/stream/spec.yaml:168
 		return ignored(76)
 	case ReceiveClosed:
-		// specs/stream/spec.yaml:167
+		// specs/stream/spec.yaml:168
 		return ignored(77)
 	case ReceiveReset:
-		// specs/stream/spec.yaml:167
+		// specs/stream/spec.yaml:168
 		return ignored(78)
 	}
 	return m.unmentioned(ev, fx)

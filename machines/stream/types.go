@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "9f83e149b5cae04bc92ef8fd5a5f9d664f9349e5527130efdc8e08d5e967e66f"
+const hash = "9d5f3c8611fba4bf08281e76504e39d9930c626cd0757c7e24f6e886fc7d3e6d"
 
 // The constants of the specification that its machines use.
 const (
