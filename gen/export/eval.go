@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -108,7 +109,7 @@ func (sc *scope) read(e *core.Read) (v []*term, ok *term) {
 		v, ok := sc.at(&e.Place, e.Timer.Offset, e.Timer.Count)
 		armed, some := no, no
 		for i := range e.Timer.Count {
-			cond := selects(keys, timerKeys(e.Timer)(i))
+			cond := selects(keys, interp.TimerKeys(e.Timer, i))
 			armed, some = pick(cond, v[i], armed), or(cond, some)
 		}
 		return one(armed), and(and(fine, ok), some)
@@ -138,7 +139,7 @@ func (sc *scope) follow(in *instance, base int, path []core.Step, off, n int) (v
 	keys, fine := sc.keys(path[0].Keys)
 	v, ok = zeros(n), no
 	for i := range p.Count {
-		cond := selects(keys, partKeys(p)(i))
+		cond := selects(keys, interp.PartKeys(p, i))
 		if cond.is(0) {
 			continue
 		}

@@ -322,7 +322,7 @@ func (l *layout) lay(in *instance, m *model.Machine, base int, prefix string) {
 	for _, p := range m.Parts {
 		for i := range p.Count {
 			name := prefix + p.Name + "_"
-			for _, k := range partKeys(p)(i) {
+			for _, k := range interp.PartKeys(p, i) {
 				name += fmt.Sprint(k, "_")
 			}
 			l.lay(in, p.Machine, base+p.Offset+i*p.Machine.Size, name)
@@ -475,18 +475,6 @@ func (l *layout) enumNames(t *model.Type) []string {
 	}
 	l.enums[t] = list
 	return list
-}
-
-func partKeys(p *model.Part) func(int) []int64 {
-	return func(i int) []int64 {
-		keys := make([]int64, len(p.Keys))
-		interp.PartKeys(p, i, keys)
-		return keys
-	}
-}
-
-func timerKeys(t *model.Timer) func(int) []int64 {
-	return func(i int) []int64 { return interp.TimerKeys(t, i) }
 }
 
 // between are the channels from one instance to another, by class.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/parley-go/parley/gen/core"
 	"github.com/parley-go/parley/gen/diag"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -135,7 +136,7 @@ func (s *step) hold(list []*term) []*term {
 }
 
 // keys returns the keys of the part that c is.
-func (c *machine) keys() []*term { return numbers(partKeys(c.part.Model)(c.index)) }
+func (c *machine) keys() []*term { return numbers(interp.PartKeys(c.part.Model, c.index)) }
 
 func (c *machine) enter(p *core.Part, index int) *machine {
 	return &machine{m: p.Machine, base: c.base + p.Model.Offset + index*p.Model.Machine.Size, up: c,

@@ -2,6 +2,7 @@ package export
 
 import (
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -30,7 +31,7 @@ func (s *step) stmt(c *machine, x core.Stmt) {
 		s.timer(c, x)
 	case *core.Give:
 		p := x.Part.Model
-		s.which(c, x.Keys, p.Count, partKeys(p), "part "+p.Name, func(i int) {
+		s.which(c, x.Keys, p.Count, func(i int) []int64 { return interp.PartKeys(p, i) }, "part "+p.Name, func(i int) {
 			args := s.hold(s.fields(c, x.Args))
 			s.deliver(c.enter(x.Part, i), x.Event, args)
 		})
@@ -287,7 +288,7 @@ func (s *step) timer(c *machine, x *core.Timer) {
 			set(i)
 		}
 	} else {
-		s.which(c, x.Keys, t.Count, timerKeys(t), "timer "+t.Name, set)
+		s.which(c, x.Keys, t.Count, func(i int) []int64 { return interp.TimerKeys(t, i) }, "timer "+t.Name, set)
 	}
 	if x.Ticks != nil {
 		s.stored(c, x.Ticks)
@@ -306,7 +307,7 @@ func (s *step) reset(c *machine, x *core.Reset) {
 		}
 	}
 	if !x.All {
-		s.which(c, x.Keys, p.Count, partKeys(p), "part "+p.Name, reset)
+		s.which(c, x.Keys, p.Count, func(i int) []int64 { return interp.PartKeys(p, i) }, "part "+p.Name, reset)
 		return
 	}
 	for i := range p.Count {

@@ -131,8 +131,12 @@ func (x *Eval) outside(t *model.Type, v int64) string {
 	return "out of range"
 }
 
-// PartKeys writes the key values of an instance of a part, one slot each.
-func PartKeys(p *model.Part, index int, dst []int64) { keysAt(p.Keys, index, dst) }
+// PartKeys gives the key values of an instance of a part, one slot each.
+func PartKeys(p *model.Part, index int) []int64 {
+	keys := make([]int64, len(p.Keys))
+	keysAt(p.Keys, index, keys)
+	return keys
+}
 
 // TimerKeys gives the key values of an instance of a timer: the fields of its expiry.
 func TimerKeys(t *model.Timer, index int) []int64 {

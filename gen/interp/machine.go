@@ -351,7 +351,7 @@ func (x *Machine) finished(c *context, t *model.Transition) bool {
 	for _, ev := range c.up.m.Model.Events {
 		if ev.Kind == model.EventFinished && ev.Part == c.part.Model {
 			args := x.x.arena.alloc(len(c.part.Model.Keys))
-			PartKeys(c.part.Model, c.index, args)
+			keysAt(c.part.Model.Keys, c.index, args)
 			return x.enqueue(c, ev, args, t.Event)
 		}
 	}

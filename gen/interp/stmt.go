@@ -215,7 +215,7 @@ func (x *Machine) report(c *context, cause *model.Event, s *core.Emit, slots []i
 		if ev.Kind == model.EventReport && ev.Part == c.part.Model && ev.Report == s.Report {
 			n := len(c.part.Model.Keys)
 			args := x.x.arena.alloc(n + len(slots))
-			PartKeys(c.part.Model, c.index, args[:n])
+			keysAt(c.part.Model.Keys, c.index, args[:n])
 			copy(args[n:], slots)
 			return x.enqueue(c, ev, args, cause)
 		}

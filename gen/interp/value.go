@@ -105,7 +105,7 @@ func (x *Eval) keyFrame(p *model.Part, index, more int) []int64 {
 	}
 	frame := x.arena.alloc(n)
 	keys := x.arena.alloc(len(p.Keys))
-	PartKeys(p, index, keys)
+	keysAt(p.Keys, index, keys)
 	for i, l := range p.KeyLocals {
 		frame[l.Offset] = keys[i]
 	}

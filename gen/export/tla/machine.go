@@ -124,7 +124,7 @@ func (m *module) newPart(mach *model.Machine, p *core.Part, v string) string {
 			keys[i] = fmt.Sprintf("%s[%d]", k, i+1)
 		}
 	}
-	all := m.keys(p.Model.Keys, p.Model.Count, partKeys(p.Model))
+	all := m.keys(p.Model.Keys, p.Model.Count, func(i int) []int64 { return interp.PartKeys(p.Model, i) })
 	return "[" + k + " \\in {" + strings.Join(all, ", ") + "} |-> " + args(keys) + "]"
 }
 
@@ -504,14 +504,14 @@ func (m *module) alarms(code *core.Machine) (list []alarm) {
 			continue
 		}
 		for i := range ev.Timer.Count {
-			list = append(list, alarm{owner: code, ev: ev, keys: m.keyTexts(ev.Timer.Keys, timerKeys(ev.Timer)(i))})
+			list = append(list, alarm{owner: code, ev: ev, keys: m.keyTexts(ev.Timer.Keys, interp.TimerKeys(ev.Timer, i))})
 		}
 	}
 	for _, p := range code.Parts {
 		for i := range p.Model.Count {
 			at := place{part: p}
 			if len(p.Model.Keys) > 0 {
-				at.keys = m.keyTexts(p.Model.Keys, partKeys(p.Model)(i))
+				at.keys = m.keyTexts(p.Model.Keys, interp.PartKeys(p.Model, i))
 				at.key = tuple(at.keys)
 			}
 			for _, a := range m.alarms(p.Machine) {

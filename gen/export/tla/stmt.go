@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/parley-go/parley/gen/core"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 )
 
@@ -227,7 +228,7 @@ func (m *module) timers(t *model.Timer) string {
 	if len(t.Keys) == 0 {
 		return m.stopped()
 	}
-	keys := m.keys(t.Keys, t.Count, timerKeys(t))
+	keys := m.keys(t.Keys, t.Count, func(i int) []int64 { return interp.TimerKeys(t, i) })
 	return "[" + m.fresh("k") + " \\in {" + strings.Join(keys, ", ") + "} |-> " + m.stopped() + "]"
 }
 

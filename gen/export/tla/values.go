@@ -217,15 +217,3 @@ func tuple(keys []string) string {
 	}
 	return "<<" + strings.Join(keys, ", ") + ">>"
 }
-
-func partKeys(p *model.Part) func(int) []int64 {
-	return func(i int) []int64 {
-		keys := make([]int64, len(p.Keys))
-		interp.PartKeys(p, i, keys)
-		return keys
-	}
-}
-
-func timerKeys(t *model.Timer) func(int) []int64 {
-	return func(i int) []int64 { return interp.TimerKeys(t, i) }
-}
