@@ -504,7 +504,8 @@ func (m *module) alarms(code *core.Machine) (list []alarm) {
 			continue
 		}
 		for i := range ev.Timer.Count {
-			list = append(list, alarm{owner: code, ev: ev, keys: m.keyTexts(ev.Timer.Keys, interp.TimerKeys(ev.Timer, i))})
+			keys := m.keyTexts(ev.Timer.Keys, interp.TimerKeys(ev.Timer, i))
+			list = append(list, alarm{owner: code, ev: ev, keys: keys})
 		}
 	}
 	for _, p := range code.Parts {
