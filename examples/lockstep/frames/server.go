@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -27,6 +28,9 @@ type ServerConfig struct {
 	First   uint32 // the number of the first game frame, of a game that was saved
 	// Patience is how long a player may send no commands, 0 for 300 s, and Grace how long one may load, 0 for 600 s.
 	Patience, Grace time.Duration
+	// Closed: in the running game a slot is for who had it when the game began, and has its key, and for nobody else. So
+	// a stranger cannot sit down and keep the others waiting.
+	Closed bool
 	// OnCame, OnSat and OnWent are told who joins (to play in the slot, or with Watch), sits down in a running game,
 	// and has left. They may be nil. The driver's goroutine calls them: they must not call methods of the
 	// server.
@@ -113,10 +117,23 @@ func (s *Server) Serve(ctx context.Context, listener *tcp.Listener) error {
 func (s *Server) Begin(ctx context.Context) error {
 	c := &s.cfg
 	_, err := s.d.Do(ctx, func(r *lockstep.ServerRunner) fsm.Result {
+		s.lock(&r.Machine)
 		return r.Begin(lockstep.Seed(c.Seed), lockstep.GameFrame(c.First),
 			lockstep.Length(c.Length/time.Millisecond), lockstep.Spacing(c.Spacing))
 	})
 	return err
+}
+
+// lock gives the slots that nobody has a key which nobody knows, if the game is closed.
+func (s *Server) lock(m *lockstep.Server) {
+	if !s.cfg.Closed {
+		return
+	}
+	for i := range m.Keys {
+		if !m.Keys[i].Present {
+			m.Keys[i] = lockstep.Some(lockstep.Key(rand.Uint64()))
+		}
+	}
 }
 
 // Run runs the server until ctx ends, which is no error.
@@ -258,6 +275,12 @@ func (s *Server) tell(v *lockstep.ServerReport) {
 			c.OnSat(v.Sat.Name.String(), int(v.Sat.Slot))
 		}
 	case lockstep.ServerReportWent:
+		if c.Closed && v.Went.Reason == lockstep.ReasonNoCause { // the machine has forgotten the key
+			s.d.Post(func(r *lockstep.ServerRunner) fsm.Result {
+				s.lock(&r.Machine)
+				return fsm.Result{Code: fsm.NotRun, Transition: fsm.NoTransition}
+			})
+		}
 		if c.OnWent != nil {
 			c.OnWent(int(v.Went.Slot), v.Went.Reason)
 		}

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"net"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
@@ -82,7 +83,7 @@ func TestStrangers(t *testing.T) {
 		"zeros":        make([]byte, 300),
 		"half a frame": join[:len(join)-1], // and then the end
 		"too long":     append(bytes.Clone(join[:2]), 0xff, 0xff, 0xff, 0xff),
-		"longest":      append(append(bytes.Clone(none[:2]), 0, 0, 0xff, 0xf0), make([]byte, 0xfff0)...),
+		"longest":      append(append(bytes.Clone(none[:2]), 0xf0, 0xff, 0, 0), make([]byte, 0xfff0)...),
 		"commands":     none,
 		"malformed":    odd,
 		"a snapshot":   part,
@@ -124,4 +125,41 @@ func TestStrangers(t *testing.T) {
 func reset(err error) bool {
 	ne, ok := err.(net.Error)
 	return !ok || !ne.Timeout()
+}
+
+// TestClosed: in a closed game who has lost the link gets the slot again, and nobody else gets one: neither one that was
+// free from the beginning, nor one that somebody has left.
+func TestClosed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		came, left := make(chan int, 8), make(chan int, 8)
+		tb := newTable(t, frames.ServerConfig{Seed: 7, Closed: true,
+			OnCame: func(_ string, slot int) { came <- slot },
+			OnWent: func(slot int, _ lockstep.Reason) { left <- slot },
+		})
+		players := tb.meet(came, 0, 1, 2)
+		time.Sleep(time.Second)
+		if err := players[2].Leave(tb.ctx); err != nil {
+			t.Fatal(err)
+		}
+		tb.links[1].Abort()
+		<-left
+		<-left
+		for _, x := range []struct {
+			slot int
+			key  uint64
+			want frames.EventKind
+		}{{2, 99, frames.Refused}, {2, 2, frames.Refused}, {5, 99, frames.Refused}, {1, 99, frames.Refused},
+			{1, 1, frames.Seated}} {
+			told := make(chan frames.EventKind, 8)
+			tb.invite(frames.ClientConfig{Slot: x.slot, Key: x.key, OnEvent: func(e frames.Event) {
+				if e.Kind == frames.Seated || e.Kind == frames.Refused {
+					told <- e.Kind
+				}
+			}})
+			<-came
+			if got := <-told; got != x.want {
+				t.Errorf("slot %d with key %d: %v", x.slot, x.key, got)
+			}
+		}
+	})
 }

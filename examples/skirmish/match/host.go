@@ -291,6 +291,7 @@ func (h *Host) start(ctx context.Context) {
 		p := &playing{came: make(chan int, 64), over: make(chan struct{})}
 		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,
 			Seed: uint32(h.m.Seed), Patience: h.cfg.Patience, Grace: h.cfg.Patience, Logger: h.cfg.Logger,
+			Closed: true,
 			OnCame: func(_ string, slot int) {
 				select {
 				case p.came <- slot:

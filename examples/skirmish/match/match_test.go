@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/parley-go/parley/examples/lockstep/frames"
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/runtime/transport"
@@ -313,4 +314,45 @@ func TestKilled(t *testing.T) {
 		}
 	}
 	t.Logf("%d matches in %d rooms, none stuck, none out of step", matches, n)
+}
+
+// A stranger cannot sit down in a match where nobody had a place when it began, and so cannot stop it.
+func TestStrangerStands(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 3, Settings: match.Settings{Rounds: 3, Bots: 2}})
+		_, ann := r.sit("Ann", 1)
+		_, bob := r.sit("Bob", 1)
+		_, gus := r.sit("Gus", 1)
+		var events []frames.EventKind
+		call := func(slot int) {
+			run, leave := context.WithTimeout(r.ctx, 5*time.Second)
+			defer leave()
+			for run.Err() == nil {
+				link, err := r.dial("x")(run, 1)
+				if err != nil {
+					return
+				}
+				c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: 5, Game: match.Playback(func(*game.State) {}),
+					OnEvent: func(e frames.Event) {
+						if e.Kind == frames.Seated || e.Kind == frames.Refused {
+							events = append(events, e.Kind)
+							leave()
+						}
+					}})
+				c.Run(run, link)
+				time.Sleep(10 * time.Millisecond)
+			}
+		}
+		time.Sleep(time.Second)
+		call(6)
+		if err := errors.Join(<-ann, <-bob, <-gus); err != nil {
+			t.Error(err)
+		}
+		if len(events) != 1 || events[0] != frames.Refused {
+			t.Errorf("the stranger was told %v, not %v", events, frames.Refused)
+		}
+		if r.same() != 1 || len(r.played) != 3 {
+			t.Errorf("not all have played to the end: %v", r.played)
+		}
+	})
 }
