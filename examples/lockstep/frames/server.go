@@ -28,8 +28,8 @@ type ServerConfig struct {
 	First   uint32 // the number of the first game frame, of a game that was saved
 	// Patience is how long a player may send no commands, 0 for 300 s, and Grace how long one may load, 0 for 600 s.
 	Patience, Grace time.Duration
-	// Closed: in the running game a slot is for who had it when the game began, and has its key, and for nobody else. So
-	// a stranger cannot sit down and keep the others waiting.
+	// Closed: in the running game a slot is for who had it when the game began, and has its key, and for nobody
+	// else. So a stranger cannot sit down and keep the others waiting.
 	Closed bool
 	// OnCame, OnSat and OnWent are told who joins (to play in the slot, or with Watch), sits down in a running game,
 	// and has left. They may be nil. The driver's goroutine calls them: they must not call methods of the

@@ -127,8 +127,8 @@ func reset(err error) bool {
 	return !ok || !ne.Timeout()
 }
 
-// TestClosed: in a closed game who has lost the link gets the slot again, and nobody else gets one: neither one that was
-// free from the beginning, nor one that somebody has left.
+// TestClosed: in a closed game who has lost the link gets the slot again, and nobody else gets one: neither one that
+// was free from the beginning, nor one that somebody has left.
 func TestClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		came, left := make(chan int, 8), make(chan int, 8)

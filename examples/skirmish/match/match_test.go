@@ -332,7 +332,8 @@ func TestStrangerStands(t *testing.T) {
 				if err != nil {
 					return
 				}
-				c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: 5, Game: match.Playback(func(*game.State) {}),
+				c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: 5,
+					Game: match.Playback(func(*game.State) {}),
 					OnEvent: func(e frames.Event) {
 						if e.Kind == frames.Seated || e.Kind == frames.Refused {
 							events = append(events, e.Kind)
