@@ -53,7 +53,8 @@ func Page() string {
 	b.WriteString("<!-- Generated from gen/diag by `go generate ./gen/diag`; do not edit. -->\n\n# Diagnostics\n\n" +
 		"What the compiler says about a specification, by code. `fsmgen explain FSM021` prints one of these " +
 		"on the terminal. " +
-		"Errors stop the compiler; warnings do not.\n\n" +
+		"Errors stop the compiler; warnings do not. Errors come in stages: " +
+		"the last line of a report says what is looked at once its errors are mended.\n\n" +
 		"Examples that are not whole files are laid over this specification (as if they began with " +
 		"`extends: base.yaml`):\n\n")
 	fmt.Fprintf(&b, "```yaml\n%s```\n\n| code | | |\n|---|---|---|\n", Base)
