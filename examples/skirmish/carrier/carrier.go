@@ -59,11 +59,14 @@ func (c Config) impaired(l transport.Link) (transport.Link, error) {
 // limits are those of a door: a party of players behind one router is welcome.
 var limits = udp.Limits{MaxPeers: 64, PerAddress: -1, Silence: 30 * time.Second}
 
+// perAddress is how many connections a door of TCP has for one address: as many as a gateway for browsers brings.
+const perAddress = 64
+
 // Listen opens a door. The address is host:port, and over IPX the number of the socket in hexadecimal.
 func Listen(ctx context.Context, network, address string, cfg Config) (Door, error) {
 	switch network {
 	case TCP:
-		l, err := tcp.Listen("tcp", address, tcp.Config{})
+		l, err := tcp.Listen("tcp", address, tcp.Config{MaxLinks: strangers, PerAddress: perAddress})
 		if err != nil {
 			return nil, err
 		}

@@ -2,8 +2,10 @@ package carrier_test
 
 import (
 	"context"
+	"errors"
 	"io"
 	"math/rand/v2"
+	"net"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/parley-go/parley/runtime/transport/impair"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 	"github.com/parley-go/parley/runtime/transport/linktest"
+	"github.com/parley-go/parley/runtime/transport/mem"
 )
 
 // tunnel serves an IPX network until the test ends.
@@ -155,4 +158,43 @@ func TestFind(t *testing.T) {
 	if _, err := carrier.Find(t.Context(), carrier.TCP, "127.0.0.1:1", carrier.Config{}); err == nil {
 		t.Error("TCP has no broadcast")
 	}
+}
+
+// hall is a door in memory.
+type hall chan transport.Link
+
+func (h hall) Accept(ctx context.Context) (transport.Link, error) {
+	select {
+	case l := <-h:
+		return l, nil
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
+	}
+}
+
+func (h hall) Addr() net.Addr { return nil }
+func (h hall) Close() error   { return nil }
+
+// Who connects and says nothing keeps nobody from the door, not even with more connections than an address may have.
+func TestHalfOpen(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	h := make(hall)
+	parts := carrier.Split(ctx, h, 2)
+	for range 100 {
+		_, silent := mem.Pair(mem.Config{Stream: true})
+		h <- silent
+	}
+	near, far := mem.Pair(mem.Config{Stream: true})
+	h <- far
+	if err := errors.Join(near.Send(0, []byte{1}), near.Flush()); err != nil {
+		t.Fatalf("nobody is let in: %v", err)
+	}
+	soon, stop := context.WithTimeout(ctx, 5*time.Second) // ends a test that would hang
+	defer stop()
+	if _, err := parts[1].Accept(soon); err != nil {
+		t.Fatalf("nobody is let in: %v", err)
+	}
+	cancel()
+	parts[0].Accept(context.Background()) // until the door is closed
 }

@@ -8,6 +8,10 @@ import (
 	"github.com/parley-go/parley/runtime/transport"
 )
 
+// strangers is how many may hesitate at a time: more than one address may have connections, so that nobody shuts the
+// door alone.
+const strangers = 4 * perAddress
+
 // Split makes several doors of one: whoever calls says in the first byte which of them is meant. So a host with two
 // protocols has one address. It ends with ctx, and closes the door then.
 func Split(ctx context.Context, d Door, doors int) []*Part {
@@ -20,9 +24,9 @@ func Split(ctx context.Context, d Door, doors int) []*Part {
 		parts[i].over = over
 	}
 	go func() {
-		var strangers sync.WaitGroup
-		defer func() { d.Close(); strangers.Wait(); close(over) }()
-		for places := make(chan struct{}, 64); ; { // so many may hesitate at a time
+		var all sync.WaitGroup
+		defer func() { d.Close(); all.Wait(); close(over) }()
+		for places := make(chan struct{}, strangers); ; {
 			l, err := d.Accept(ctx)
 			if err != nil {
 				return
@@ -33,7 +37,7 @@ func Split(ctx context.Context, d Door, doors int) []*Part {
 				l.Abort()
 				continue
 			}
-			strangers.Go(func() {
+			all.Go(func() {
 				defer func() { <-places }()
 				admit(ctx, l, parts)
 			})

@@ -162,14 +162,26 @@ func (h *Host) accept(ctx context.Context, d Door, each func(context.Context, tr
 }
 
 func (h *Host) admit(ctx context.Context, l transport.Link) {
-	p, err := h.peers.Take(ctx, "link")
+	wait, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // for the end of one who has just gone
+	defer cancel()
+	p, err := h.peers.Take(wait, "link")
 	if err != nil {
-		l.Abort()
+		go refuse(l)
 		return
 	}
 	if h.d.Attach(p, l) != nil {
 		h.peers.Free(p)
 	}
+}
+
+// refuse tells somebody for whom there is no number that there is no room.
+func refuse(l transport.Link) {
+	m := skirmish.Message{Kind: skirmish.MessageRefused, Refused: skirmish.RefusedMessage{Why: skirmish.WhyFull}}
+	if b, err := skirmish.AppendMessage(nil, &m); err == nil && l.Send(0, b) == nil && l.Flush() == nil {
+		l.Close()
+		return
+	}
+	l.Abort()
 }
 
 // seat gives a link for frames to the match that there is.

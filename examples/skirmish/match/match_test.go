@@ -357,3 +357,25 @@ func TestStrangerStands(t *testing.T) {
 		}
 	})
 }
+
+// Who comes when all places are taken, those to wait as well, is told so, and keeps nobody from the door.
+func TestNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 99})
+		for i := range 16 {
+			r.sit(fmt.Sprint(i), 1)
+		}
+		time.Sleep(time.Second)
+		for range 3 {
+			_, late := r.sit("Late", 1)
+			select {
+			case err := <-late:
+				if !errors.Is(err, match.ErrFull) {
+					t.Error(err)
+				}
+			case <-time.After(time.Minute):
+				t.Fatal("nobody tells that there is no room")
+			}
+		}
+	})
+}
