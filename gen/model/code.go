@@ -377,3 +377,14 @@ type Selector struct {
 	Field *Field // of a record, or of the one an Optional has; faults on none. Or
 	Index Expr   // array or list index
 }
+
+// Watches reports whether a check has added a statement, which notes what happens for its claims and its monitors.
+func Watches(s Stmt) bool {
+	switch s := s.(type) {
+	case *Set:
+		return s.Var.Ghost != NoGhost
+	case *Run:
+		return s.Part.Monitor
+	}
+	return false
+}

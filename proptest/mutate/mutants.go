@@ -212,31 +212,20 @@ func statement(s model.Stmt, repl func(model.Stmt) []model.Stmt) change {
 			switch {
 			case x.Pos() != at:
 				return nil, false
-			case report && watches(x):
+			case report && model.Watches(x):
 				return nil, true
 			}
 			return repl(x), is(x)
 		}, func(model.Expr) model.Expr { return nil })
 	}
 	return either(with(func(x model.Stmt) bool { return model.StmtString(x) == text }),
-		with(func(x model.Stmt) bool { return reflect.TypeOf(x) == reflect.TypeOf(s) && !watches(x) }))
+		with(func(x model.Stmt) bool { return reflect.TypeOf(x) == reflect.TypeOf(s) && !model.Watches(x) }))
 }
 
 // either is the first change that finds its place. In the model of a check a text may be written out in other words,
 // since constants have other values there; then the place and the kind have to do.
 func either(exact, like change) change {
 	return func(m *model.Machine) bool { return exact(m) || like(m) }
-}
-
-// watches reports whether a check has added a statement.
-func watches(s model.Stmt) bool {
-	switch s := s.(type) {
-	case *model.Set:
-		return s.Var.Ghost != model.NoGhost
-	case *model.Run:
-		return s.Part.Monitor
-	}
-	return false
 }
 
 // expression returns a change of each expression of the role that stands at a place of the text.

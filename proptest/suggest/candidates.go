@@ -294,9 +294,14 @@ func (g *guide) changes(s spot, h *model.Handler) []edit {
 			e.kind, e.send, e.with = addSend, send.to, send.with
 			out = append(out, e)
 		}
-		for i, stmt := range t.Body {
+		place := -1
+		for _, stmt := range t.Body {
+			if model.Watches(stmt) {
+				continue
+			}
+			place++
 			e := base
-			e.kind, e.stmt = dropStmt, i
+			e.kind, e.stmt = dropStmt, place
 			out = append(out, e)
 			set, ok := stmt.(*model.Set)
 			if !ok || len(set.Select) > 0 {

@@ -262,7 +262,7 @@ func TestMonitors(t *testing.T) {
 		for _, p := range models {
 			undo := e.apply(p)
 			body := slices.Clone(p.Roles[e.role].States[e.state].Handlers[e.event].Branches[e.branch].Body)
-			body = slices.DeleteFunc(body, func(s model.Stmt) bool { _, told := s.(*model.Run); return told })
+			body = slices.DeleteFunc(body, model.Watches)
 			bodies = append(bodies, model.StmtsString(body))
 			undo()
 		}

@@ -126,7 +126,11 @@ func (e edit) apply(p *model.Protocol) (undo func()) {
 		}
 	case dropStmt:
 		k := written(t.Body, e.stmt)
-		t.Body = slices.Concat(t.Body[:k], t.Body[k+1:])
+		drop := t.Body[k]
+		_, report := drop.(*model.ReportStmt)
+		t.Body = slices.DeleteFunc(slices.Clone(t.Body), func(s model.Stmt) bool {
+			return s == drop || report && model.Watches(s) && s.Pos() == drop.Pos()
+		})
 	case dropBranch:
 		if len(h.Branches) == 1 {
 			st.Handlers[e.event] = nil
@@ -139,11 +143,11 @@ func (e edit) apply(p *model.Protocol) (undo func()) {
 	return func() { *t = old }
 }
 
-// written is the place in a body of the n-th statement that the author wrote. In the model of a check with monitors
-// there are others, which tell them what happens.
+// written is the place in a body of the n-th statement that the author wrote. The model of a check has others, which
+// note what happens for its claims and its monitors.
 func written(body []model.Stmt, n int) int {
 	for i, s := range body {
-		if r, ok := s.(*model.Run); ok && r.Part.Monitor {
+		if model.Watches(s) {
 			continue
 		}
 		if n == 0 {
@@ -152,6 +156,12 @@ func written(body []model.Stmt, n int) int {
 		n--
 	}
 	return len(body) - 1
+}
+
+// changed is the statement that an edit is about.
+func changed(st *model.State, e edit) model.Stmt {
+	body := st.Handlers[e.event].Branches[e.branch].Body
+	return body[written(body, e.stmt)]
 }
 
 // add gives the state a handler for an event that it does not mention.
@@ -275,7 +285,7 @@ func (e edit) words(p *model.Protocol) string {
 	case addSet:
 		return where + ": on " + ev.Name + " also set " + strings.Replace(e.set, "=", " to ", 1)
 	case setValue:
-		set := st.Handlers[e.event].Branches[e.branch].Body[e.stmt].(*model.Set)
+		set := changed(st, e).(*model.Set)
 		return fmt.Sprintf("%s: on %s set %s to %s instead of %s", where, ev.Name, set.Var.Name, e.with,
 			model.ExprString(set.Value))
 	case flip:
@@ -283,7 +293,7 @@ func (e edit) words(p *model.Protocol) string {
 			" instead of " + e.with
 	case dropStmt:
 		return where + ": on " + ev.Name + " do not " +
-			model.StmtString(st.Handlers[e.event].Branches[e.branch].Body[e.stmt])
+			model.StmtString(changed(st, e))
 	}
 	return where + ": " + ev.Name + " is not handled"
 }

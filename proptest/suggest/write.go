@@ -200,7 +200,7 @@ func (f *texts) words(p *model.Protocol, e edit, all map[*ast.Source][]splice) e
 		}
 	}
 	if e.kind == setValue {
-		was := h.Branches[e.branch].Body[e.stmt].(*model.Set).Value
+		was := changed(p.Roles[e.role].States[e.state], e).(*model.Set).Value
 		put(was, func(text string) string {
 			if strings.Trim(text, `"'`) != model.ExprString(was) {
 				return ""

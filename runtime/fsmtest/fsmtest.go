@@ -406,6 +406,9 @@ func (w *World) Total(message string, channel ...string) int {
 	return n
 }
 
+// Orphans returns the number of messages that are under way or held.
+func (w *World) Orphans() int { return w.now.Orphans() }
+
 // Crashed reports whether nobody is at a machine: it has crashed, has gone, or has not come yet.
 func (w *World) Crashed(name string) bool { return w.now.Ends[w.number(name)].Down }
 

@@ -166,7 +166,7 @@ func (w *writer) end() (why string) {
 		case check.Deadlock:
 			return w.deadlock(problem)
 		case check.OrphanMessage:
-			w.p("if w.Final() && w.Total(\"\") > 0 && !w.Possible() {\nw.Fail(%q)\n}", problem)
+			return w.orphan(problem)
 		}
 		return ""
 	}
@@ -252,6 +252,21 @@ func (w *writer) deadlock(problem string) (why string) {
 		}
 	}
 	w.p("if resting {\nw.Fail(%q)\n}", problem)
+	return ""
+}
+
+// orphan writes that a message is left where all may rest: in final states, or as `quiet` allows.
+func (w *writer) orphan(problem string) (why string) {
+	rest := "w.Final()"
+	if w.check.Quiet != nil {
+		x := &translator{w: w, locals: map[*model.Local]term{}}
+		code, what, ok := x.condition(core.Of(w.check.Quiet))
+		if !ok {
+			return "quiet has no translation to Go: " + what
+		}
+		rest = "(w.Final() || " + code + ")"
+	}
+	w.p("if %s && w.Orphans() > 0 && !w.Possible() {\nw.Fail(%q)\n}", rest, problem)
 	return ""
 }
 
