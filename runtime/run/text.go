@@ -158,9 +158,10 @@ func (r *Run) Brief() string {
 // Widths of what is printed of a run, in runes. A report indents it by six.
 const (
 	textWidth  = 124
-	eventWidth = 60 // of the first column: a longer event has a line of its own
-	stateWidth = 50 // of the second: a longer state stands below
-	wrapIndent = 4  // of the second and later lines of what is too long for one
+	eventWidth = 60  // of the first column: a longer event has a line of its own
+	stateWidth = 50  // of the second: a longer state stands below
+	lineWidth  = 132 // of both and the place: where they are wider together, the longest states stand below
+	wrapIndent = 4   // of the second and later lines of what is too long for one
 )
 
 // table writes steps, numbered from first+1, and returns the last number.
@@ -209,12 +210,15 @@ func (r *Run) layout(steps []Step, head int) (rows []stepRow, width [3]int) {
 		if utf8.RuneCountInString(row.cells[0]) > eventWidth {
 			row.above, row.cells[0] = row.cells[0], ""
 		}
-		if utf8.RuneCountInString(row.cells[1]) > stateWidth {
+		width[0] = max(width[0], utf8.RuneCountInString(row.cells[0]))
+	}
+	most := min(stateWidth, lineWidth-head-width[0]-places-6)
+	for i := range rows {
+		row := &rows[i]
+		if utf8.RuneCountInString(row.cells[1]) > most {
 			row.below, row.cells[1] = []string{row.cells[1]}, ""
 		}
-		for k := range 2 {
-			width[k] = max(width[k], utf8.RuneCountInString(row.cells[k]))
-		}
+		width[1] = max(width[1], utf8.RuneCountInString(row.cells[1]))
 	}
 	room := textWidth - head - places
 	for _, w := range width {

@@ -7,6 +7,8 @@ import (
 	"github.com/parley-go/parley/machines/clock"
 	"github.com/parley-go/parley/machines/confirm"
 	"github.com/parley-go/parley/machines/connection"
+	"github.com/parley-go/parley/machines/events"
+	"github.com/parley-go/parley/machines/gameserver"
 	"github.com/parley-go/parley/machines/lobby"
 	"github.com/parley-go/parley/machines/lockstep"
 	"github.com/parley-go/parley/machines/masterserver"
@@ -14,9 +16,11 @@ import (
 	"github.com/parley-go/parley/machines/netplay"
 	"github.com/parley-go/parley/machines/registration"
 	"github.com/parley-go/parley/machines/reset"
+	"github.com/parley-go/parley/machines/skirmish"
 	"github.com/parley-go/parley/machines/slotserver"
 	"github.com/parley-go/parley/machines/snapshot"
 	"github.com/parley-go/parley/machines/ssr"
+	"github.com/parley-go/parley/machines/stream"
 	"github.com/parley-go/parley/machines/update"
 	"github.com/parley-go/parley/runtime/capi"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -30,6 +34,7 @@ func init() {
 	simple("clock.server", clock.NewServerRunner)
 	simple("confirm.peer", confirm.NewPeerRunner)
 	simple("connection.client", connection.NewClientRunner)
+	simple("gameserver.client", gameserver.NewClientRunner)
 	simple("lobby.player", lobby.NewPlayerRunner)
 	simple("masterserver.gameserver", masterserver.NewGameserverRunner)
 	simple("masterserver.master", masterserver.NewMasterRunner)
@@ -38,6 +43,7 @@ func init() {
 	simple("registration.file", registration.NewFileRunner)
 	simple("registration.script", registration.NewScriptRunner)
 	simple("reset.peer", reset.NewPeerRunner)
+	simple("skirmish.player", skirmish.NewPlayerRunner)
 	simple("slotserver.client", slotserver.NewClientRunner)
 	simple("snapshot.client", snapshot.NewClientRunner)
 	simple("snapshot.server", snapshot.NewServerRunner)
@@ -75,12 +81,31 @@ func init() {
 		return update.NewPeerRunner(p.Bool("wins")), nil
 	})
 	capi.Register("slotserver.server", func(p *capi.Params) (fsm.Commander, error) {
-		g := slotserver.LineList{Len: 4}
-		for i := range g.Items {
-			g.Items[i] = word(p, fmt.Sprint("line", i+1), 500, slotserver.NewLine)
-		}
-		return slotserver.NewServerRunner(word(p, "called", 31, slotserver.NewName), g)
+		return slotserver.NewServerRunner(word(p, "called", 31, slotserver.NewName),
+			slotserver.LineList{Len: 4, Items: greeting(p, slotserver.NewLine)})
 	})
+	capi.Register("gameserver.server", func(p *capi.Params) (fsm.Commander, error) {
+		return gameserver.NewServerRunner(word(p, "called", 31, gameserver.NewName),
+			gameserver.LineList{Len: 4, Items: greeting(p, gameserver.NewLine)})
+	})
+	capi.Register("events.player", func(p *capi.Params) (fsm.Commander, error) {
+		return events.NewPlayerRunner(events.Slot(p.Int("slot", 0, 15)))
+	})
+	capi.Register("skirmish.host", func(p *capi.Params) (fsm.Commander, error) {
+		return skirmish.NewHostRunner(skirmish.Version(p.Int("version", 0, 255)),
+			skirmish.Place(p.Int("place", 0, 65535)), self(p))
+	})
+	capi.Register("stream.end", func(p *capi.Params) (fsm.Commander, error) {
+		return stream.NewEndRunner(stream.Token(p.Int("token", 0, 1<<62))), nil
+	})
+}
+
+// greeting is the four lines with which a server of slots welcomes.
+func greeting[L any](p *capi.Params, f func(string) (L, bool)) (lines [4]L) {
+	for i := range lines {
+		lines[i] = word(p, fmt.Sprint("line", i+1), 500, f)
+	}
+	return lines
 }
 
 // simple registers a role without parameters.
