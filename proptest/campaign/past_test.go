@@ -196,7 +196,7 @@ func remembered(t *testing.T, at string, m *model.Machine, v, next interp.Value,
 		for _, x := range m.Vars {
 			switch {
 			case x.Ghost == model.NoGhost || !strings.HasPrefix(x.Name, "pending"):
-			case !ofCommand(m, x.Name): // a claim of the specification's own, which names the reports that end it
+			case !waitsForAnswer(m, x.Name): // a claim of the specification's own, which names the reports that end it
 				want[x.Offset] = next[x.Offset]
 			case kind == "reported":
 				want[x.Offset] = 0
@@ -224,8 +224,8 @@ func remembered(t *testing.T, at string, m *model.Machine, v, next interp.Value,
 	return seen
 }
 
-// ofCommand reports whether a ghost says that a command waits for an answer.
-func ofCommand(m *model.Machine, ghost string) bool {
+// waitsForAnswer reports whether a ghost says that a command waits for an answer.
+func waitsForAnswer(m *model.Machine, ghost string) bool {
 	return slices.ContainsFunc(m.Commands, func(ev *model.Event) bool {
 		return ghost == "pending"+strings.ToUpper(ev.Name[:1])+ev.Name[1:]
 	})
