@@ -101,7 +101,11 @@ type Player struct {
 
 // NewPlayer returns a player; Run plays.
 func NewPlayer(cfg PlayerConfig) *Player {
-	return &Player{cfg: cfg, key: rand.Uint64(), wake: make(chan struct{}, 1), view: View{Slot: frames.Watch}}
+	p := &Player{cfg: cfg, key: rand.Uint64(), wake: make(chan struct{}, 1), view: View{Slot: frames.Watch}}
+	p.d = driver.New(skirmish.NewPlayerRunner(), driver.Options[*skirmish.PlayerRunner]{OnReport: p.report,
+		OnState: func(*skirmish.PlayerRunner, uint16, uint16) { p.nudge() }, StopAtFinal: true, Trace: cfg.Sinks,
+		Instance: "player"})
+	return p
 }
 
 // The reasons why Run ends.
@@ -122,9 +126,6 @@ func (p *Player) Run(ctx context.Context) error {
 		link.Abort()
 		return fmt.Errorf("the name %q has more than 16 bytes", p.cfg.Name)
 	}
-	p.d = driver.New(skirmish.NewPlayerRunner(), driver.Options[*skirmish.PlayerRunner]{OnReport: p.report,
-		OnState: func(*skirmish.PlayerRunner, uint16, uint16) { p.nudge() }, StopAtFinal: true, Trace: p.cfg.Sinks,
-		Instance: "player"})
 	if err := p.d.Attach(skirmish.HostConst, link); err != nil {
 		return err
 	}
@@ -432,8 +433,4 @@ func (p *Player) Change(ctx context.Context, to Settings) {
 }
 
 // Kill ends the player without a word, as a crash does.
-func (p *Player) Kill() {
-	if p.d != nil {
-		p.d.Stop()
-	}
-}
+func (p *Player) Kill() { p.d.Stop() }
