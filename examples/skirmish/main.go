@@ -14,6 +14,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -227,11 +228,8 @@ func (s *settings) player(dial dialer) match.PlayerConfig {
 	return match.PlayerConfig{Name: s.name, Dial: dial, Record: s.recording.begin}
 }
 
+// draw draws a film. The file is touched when all of it is there: it may be the recording, by a slip.
 func (s *settings) draw(ctx context.Context) error {
-	f, err := os.Create(s.film)
-	if err != nil {
-		return err
-	}
 	moving := &reel{from: frameOf(s.from), to: frameOf(s.from + s.length), film: screen.Film{Delay: 200 / game.Rate}}
 	if s.length == 0 {
 		moving.to = math.MaxUint32
@@ -239,17 +237,41 @@ func (s *settings) draw(ctx context.Context) error {
 	if s.replay != "" {
 		in, err := os.Open(s.replay)
 		if err != nil {
-			return errors.Join(err, f.Close())
+			return err
+		}
+		defer in.Close()
+		if same(s.replay, s.film) {
+			return errors.New("-film and -replay name the same file")
 		}
 		r := newReplay(ctx, in, moving)
 		<-r.over
-		return errors.Join(r.err, moving.film.Encode(f), in.Close(), f.Close())
+		if r.err != nil {
+			return r.err
+		}
+	} else {
+		n := game.Mask(1<<(s.bots+1) - 1)
+		c := game.Config{Seed: uint32(s.seed), Arena: uint8(s.arena), Rounds: uint8(s.rounds), Slots: n, Bots: n}
+		info := &screen.Info{Me: -1, Names: session.BotNames, Below: "bots"}
+		for st := game.New(c); st.Phase != game.Over && st.Frame < moving.to; st.Step(&game.Frame{}) {
+			moving.add(st, info)
+		}
 	}
-	n := game.Mask(1<<(s.bots+1) - 1)
-	c := game.Config{Seed: uint32(s.seed), Arena: uint8(s.arena), Rounds: uint8(s.rounds), Slots: n, Bots: n}
-	info := &screen.Info{Me: -1, Names: session.BotNames, Below: "bots"}
-	for st := game.New(c); st.Phase != game.Over && st.Frame < moving.to; st.Step(&game.Frame{}) {
-		moving.add(st, info)
+	if moving.film.Empty() {
+		return fmt.Errorf("-from %v: the match is over before, so there is nothing to draw", s.from)
 	}
-	return errors.Join(moving.film.Encode(f), f.Close())
+	var picture bytes.Buffer
+	if err := moving.film.Encode(&picture); err != nil {
+		return err
+	}
+	return os.WriteFile(s.film, picture.Bytes(), 0o666)
+}
+
+// same reports whether two names are of one file.
+func same(a, b string) bool {
+	x, err := os.Stat(a)
+	if err != nil {
+		return false
+	}
+	y, err := os.Stat(b)
+	return err == nil && os.SameFile(x, y)
 }

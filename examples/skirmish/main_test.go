@@ -43,6 +43,17 @@ func TestHeadless(t *testing.T) {
 			if g, err := gif.DecodeAll(bytes.NewReader(b)); err != nil || len(g.Image) != 30 {
 				t.Errorf("%v, and no film of the match", err)
 			}
+			// What can be drawn into no file leaves the files as they are.
+			recorded, _ := os.ReadFile(file)
+			for _, args := range [][]string{{"-film", file}, {"-film", moving, "-from", "1h"}} {
+				if code := run(append(args, "-replay", file), &out, &errs); code == 0 {
+					t.Errorf("%q: drawn", args)
+				}
+			}
+			after, _ := os.ReadFile(file)
+			if again, _ := os.ReadFile(moving); !bytes.Equal(after, recorded) || !bytes.Equal(again, b) {
+				t.Error("a file is another one")
+			}
 		})
 	}
 }

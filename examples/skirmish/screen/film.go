@@ -71,6 +71,9 @@ func (f *Film) cell(img *image.Paletted, x, y int, c Cell) {
 	ink(c.Rune, func(dx, dy int) { img.Pix[(y+dy)*img.Stride+x+dx] = fg })
 }
 
+// Empty reports whether nothing was added.
+func (f *Film) Empty() bool { return len(f.out.Image) == 0 }
+
 // Encode writes the film.
 func (f *Film) Encode(w io.Writer) error {
 	for _, img := range f.out.Image {
