@@ -162,14 +162,18 @@ func (tb *table) bad(l transport.Link, seed uint64) transport.Link {
 
 // sit has somebody take part; the channel gets what Run returns.
 func (tb *table) sit(cfg frames.ClientConfig) (*frames.Client, chan error) {
+	c := frames.NewClient(cfg)
+	return c, tb.run(c)
+}
+
+func (tb *table) run(c *frames.Client) chan error {
 	here, there := tb.link()
 	if err := tb.server.Attach(tb.ctx, there); err != nil {
 		tb.t.Fatal(err)
 	}
-	c := frames.NewClient(cfg)
 	done := make(chan error, 1)
 	go func() { done <- c.Run(tb.ctx, here) }()
-	return c, done
+	return done
 }
 
 // meet begins a game with players of these slots, each of whom gives an order in every turn.
@@ -195,7 +199,8 @@ func (tb *table) invite(cfg frames.ClientConfig) *guest {
 	g := &guest{world: &world{}}
 	g.each = func(w *world) { g.Submit(frames.Keys(uint16(w.turn*7) ^ uint16(cfg.Slot+1)<<8)) }
 	cfg.Game = g.world
-	g.Client, g.done = tb.sit(cfg)
+	g.Client = frames.NewClient(cfg) // before anything runs: a turn looks at it
+	g.done = tb.run(g.Client)
 	return g
 }
 
