@@ -119,7 +119,7 @@ func runMutate(ctx context.Context, cmd *cobra.Command, file string, o *mutateFl
 		return rejected(cmd, err)
 	}
 	if r.All == 0 && len(o.o.Lines) > 0 {
-		return fmt.Errorf("--line %s: no mistake can be made there; name a line of a state with a handler, a guard or a statement",
+		return fmt.Errorf("--line %s: no mistake can be made there; name a line of a handler, with its guard or statements",
 			strings.Trim(fmt.Sprint(o.o.Lines), "[]"))
 	}
 	if o.asJSON {
