@@ -119,8 +119,8 @@ func runMutate(ctx context.Context, cmd *cobra.Command, file string, o *mutateFl
 		return rejected(cmd, err)
 	}
 	if r.All == 0 && len(o.o.Lines) > 0 {
-		return fmt.Errorf("--line %s: no mistake can be made there; name a line of a handler, with its guard or statements",
-			strings.Trim(fmt.Sprint(o.o.Lines), "[]"))
+		return fmt.Errorf("--line %s: no mistake can be made there; name a line of a handler, with its guard "+
+			"or statements", strings.Trim(fmt.Sprint(o.o.Lines), "[]"))
 	}
 	if o.asJSON {
 		b, err := json.MarshalIndent(r, "", "  ")
