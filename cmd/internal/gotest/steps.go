@@ -233,12 +233,11 @@ func (w *writer) ruled() {
 // deadlock fails if nothing is possible: no message, no timer, and no command where the check says
 // nothing of rest.
 func (w *writer) deadlock(problem string) (why string) {
-	x := &translator{w: w, locals: map[*model.Local]term{}}
 	rest := "!w.Final() && !w.Possible()"
 	if w.check.Quiet != nil {
-		code, what, ok := x.condition(core.Of(w.check.Quiet))
-		if !ok {
-			return "quiet has no translation to Go: " + what
+		code, why := w.quiet()
+		if why != "" {
+			return why
 		}
 		w.p("if !w.Final() && !(%s) && !w.Possible() {\nw.Fail(%q)\n}", code, problem)
 		return ""
@@ -255,14 +254,23 @@ func (w *writer) deadlock(problem string) (why string) {
 	return ""
 }
 
+// quiet is the condition of the check's `quiet` in Go, or why there is none.
+func (w *writer) quiet() (code, why string) {
+	x := &translator{w: w, locals: map[*model.Local]term{}}
+	code, what, ok := x.condition(core.Of(w.check.Quiet))
+	if !ok {
+		return "", "quiet has no translation to Go: " + what
+	}
+	return code, ""
+}
+
 // orphan writes that a message is left where all may rest: in final states, or as `quiet` allows.
 func (w *writer) orphan(problem string) (why string) {
 	rest := "w.Final()"
 	if w.check.Quiet != nil {
-		x := &translator{w: w, locals: map[*model.Local]term{}}
-		code, what, ok := x.condition(core.Of(w.check.Quiet))
-		if !ok {
-			return "quiet has no translation to Go: " + what
+		code, why := w.quiet()
+		if why != "" {
+			return why
 		}
 		rest = "(w.Final() || " + code + ")"
 	}
