@@ -160,12 +160,7 @@ func (tb *table) bad(l transport.Link, seed uint64) transport.Link {
 	return bad
 }
 
-// sit has somebody take part; the channel gets what Run returns.
-func (tb *table) sit(cfg frames.ClientConfig) (*frames.Client, chan error) {
-	c := frames.NewClient(cfg)
-	return c, tb.run(c)
-}
-
+// run has somebody take part; the channel gets what Run returns.
 func (tb *table) run(c *frames.Client) chan error {
 	here, there := tb.link()
 	if err := tb.server.Attach(tb.ctx, there); err != nil {
