@@ -1,13 +1,16 @@
-// Command parsec-server is the slotserver and the gameserver of Parsec's document of 1998 as a program: players join
-// over TCP with lines of text, get a slot, and hear who else plays. With -mode game all packets of the game go through
-// it over UDP, to who is near enough. An HTML page and a list as JSON show who is there, addresses may be banned while
-// it runs, and it registers with a masterserver. -play shows what -record has kept.
+// Command parsec-server has the three servers of Parsec's document of 1998, one for each -mode. At a slotserver players
+// join over TCP with lines of text, get a slot, and hear who else plays. At a gameserver all packets of the game go
+// through it beside that, over UDP, to who is near enough. At a masterserver those two register, and it lists them. Each
+// has an HTML page and a list as JSON. Players' addresses may be banned while a server runs. -play shows what -record
+// has kept.
 //
 // It parses flags and prints; connections are the business of slots.go and game.go, who gets what of the game that of
-// crowd.go, bans that of bans.go, the page that of page.go, the masterserver that of register.go, and what is said to
-// whom that of the generated machines. It must not know the lines of the protocol. Start from [run]. Try it by hand:
+// crowd.go, bans that of bans.go, the page that of page.go, registration that of register.go, the masterserver that of
+// package master, and what is said to whom that of the generated machines. It must not know the lines of the protocol.
+// Start from [run]. Try it by hand:
 //
-//	go run ./examples/parsec-server -listen 127.0.0.1:6582 -http 127.0.0.1:8080
+//	go run ./examples/parsec-server -mode master -listen 127.0.0.1:6502 -http 127.0.0.1:8081
+//	go run ./examples/parsec-server -listen 127.0.0.1:6582 -http 127.0.0.1:8080 -master 127.0.0.1:6502
 //	nc -C 127.0.0.1 6582
 //	version: 1.0 join me: sid os: linux
 //
@@ -26,13 +29,14 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/examples/parsec-server/master"
 	"github.com/parley-go/parley/machines/slotserver"
-	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 func main() {
@@ -41,22 +45,47 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// ofMode are the flags that have a meaning in a mode, beside -mode, -listen, -http, -handshake and -idle.
+var ofMode = map[string][]string{
+	"slot":   ofPlayers,
+	"game":   slices.Concat(ofPlayers, []string{"udp", "range", "rate", "record"}),
+	"master": {"page"},
+}
+
+var ofPlayers = []string{"name", "greeting", "bans", "location", "admin", "comment", "master", "url", "per-address"}
+
+// command is what the flags say, and where to print.
+type command struct {
+	flags          *flag.FlagSet
+	stdout, stderr io.Writer
+
+	s                  server
+	g                  gameFlags
+	mode, address, web string
+	play, page         string
+	name, greeting     string
+	mostOfOne          int
+}
+
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("parsec-server", flag.ContinueOnError)
-	var s server
-	mode := flags.String("mode", "slot",
-		"`mode`: slot, where players send to each other, or game, where all goes through this server")
-	address := flags.String("listen", "", "`address` to listen on, IPv4 (default :6582, or :6581 with -mode game)")
-	var g gameFlags
+	c := command{flags: flags, stdout: stdout, stderr: stderr}
+	s, g := &c.s, &c.g
+	flags.StringVar(&c.mode, "mode", "slot", "`mode`: slot, where players send to each other; game, where all goes "+
+		"through this server; or master, which lists servers")
+	flags.StringVar(&c.address, "listen", "",
+		"`address` to listen on (default :6582, :6581 with -mode game, :6502 with -mode master); players need IPv4")
 	flags.StringVar(&g.udp, "udp", ":6522", "`address` for the packets of the game, IPv4; with -mode game")
 	flags.Float64Var(&g.reach, "range", 0, "`distance` below which ships see each other, 0 for any; with -mode game")
 	flags.IntVar(&g.rate, "rate", 0, "`bytes` a second that a player gets, 0 for no limit; with -mode game")
 	flags.StringVar(&g.record, "record", "",
 		"`file` that the session is kept in, which must not be there yet; with -mode game")
-	play := flags.String("play", "", "`file` to show what was recorded, and end")
-	web := flags.String("http", "", "`address` at which a browser finds the list, and programs find /list.json")
-	name := flags.String("name", "Parley", "`name` of the server; blanks are shown for _")
-	greeting := flags.String("greeting", "Welcome.|Have fun.|Be fair.|Good luck.",
+	flags.StringVar(&c.play, "play", "", "`file` to show what was recorded, and end")
+	flags.StringVar(&c.page, "page", "",
+		"HTML `file` to keep up to date; without it the list is printed; with -mode master")
+	flags.StringVar(&c.web, "http", "", "`address` at which a browser finds the list, and programs find /list.json")
+	flags.StringVar(&c.name, "name", "Parley", "`name` of the server; blanks are shown for _")
+	flags.StringVar(&c.greeting, "greeting", "Welcome.|Have fun.|Be fair.|Good luck.",
 		"four `lines` for who joins, with | between them")
 	flags.StringVar(&s.bans.file, "bans", "",
 		"`file` with banned addresses and prefixes, one on a line; it may change at any time")
@@ -67,63 +96,147 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.StringVar(&s.master.url, "url", "", "`url` of the page, for the masterserver")
 	flags.DurationVar(&s.handshake, "handshake", 10*time.Second,
 		"`time` in which a connection has to make its first request")
-	flags.DurationVar(&s.idle, "idle", 0, "`time` after which a connection that says nothing is closed, 0 for never")
-	most := flags.Int("per-address", perAddress, "most `connections` of one address, such as a router's")
+	flags.DurationVar(&s.idle, "idle", 0,
+		"`time` after which a connection that says nothing is closed, 0 for never (default 1h with -mode master)")
+	flags.IntVar(&c.mostOfOne, "per-address", perAddress, "most `connections` of one address, such as a router's")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
-	if *play != "" {
-		return show(*play, stdout, stderr)
-	}
-	s.log = slog.New(slog.NewTextHandler(stderr, nil))
-	if err := s.prepare(*name, *greeting); err != nil {
-		return usage.Wrong(flags, stderr, err)
-	}
-	var serve func(context.Context, *tcp.Listener) error
-	discard := func() {}
-	switch *mode {
-	case "slot":
-		serve, *address = s.serve, cmp.Or(*address, ":6582")
-	case "game":
-		gs, err := g.open(&s)
-		if err != nil {
+	if c.play != "" {
+		if err := usage.Only(flags, "-play", "play"); err != nil {
 			return usage.Wrong(flags, stderr, err)
 		}
-		serve, discard, *address = gs.serve, gs.discard, cmp.Or(*address, ":6581")
-		fmt.Fprintln(stdout, "the game is at", gs.ports.LocalAddr())
-	default:
-		return usage.Wrong(flags, stderr, fmt.Errorf("-mode: %q is neither slot nor game", *mode))
+		return show(c.play, stdout, stderr)
 	}
-	listener, err := listen(*address, *most, s.log)
+	more, ok := ofMode[c.mode]
+	if !ok {
+		return usage.Wrong(flags, stderr, fmt.Errorf("-mode: %q is neither slot, game nor master", c.mode))
+	}
+	err := usage.Only(flags, "-mode "+c.mode, slices.Concat([]string{"mode", "listen", "http", "handshake", "idle"}, more)...)
+	if err == nil {
+		err = usage.NotNegative(flags, "handshake", "idle")
+	}
+	if err == nil && s.master.address == "" {
+		err = usage.Without(flags, "no -master", "url")
+	}
 	if err != nil {
-		discard()
 		return usage.Wrong(flags, stderr, err)
 	}
-	fmt.Fprintln(stdout, "listening on", listener.Addr())
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var others sync.WaitGroup
-	if *web != "" {
-		l, err := net.Listen("tcp", *web)
-		if err != nil {
-			listener.Close()
-			discard()
-			return usage.Wrong(flags, stderr, fmt.Errorf("-http: %w", err))
-		}
-		fmt.Fprintf(stdout, "the list is at http://%s/\n", l.Addr())
-		others.Go(func() { s.pages(ctx, l) })
+	s.log = slog.New(slog.NewTextHandler(stderr, nil))
+	if c.mode == "master" {
+		return c.runMaster(ctx)
 	}
-	if s.master.address != "" {
-		others.Go(func() { s.register(ctx) })
-	}
-	err = serve(ctx, listener)
-	cancel()
-	others.Wait()
+	return c.runPlayers(ctx)
+}
+
+// failed says what went wrong while a server ran, and returns the exit code.
+func (c *command) failed(err error) int {
 	if err != nil {
-		fmt.Fprintf(stderr, "parsec-server: %v\n", err)
+		fmt.Fprintf(c.stderr, "parsec-server: %v\n", err)
 		return 1
 	}
 	return 0
+}
+
+// runMaster runs a masterserver until ctx ends.
+func (c *command) runMaster(ctx context.Context) int {
+	if !slices.Contains(usage.Given(c.flags), "idle") {
+		c.s.idle = time.Hour
+	}
+	show := func(list []master.Entry) error {
+		if c.page == "" {
+			fmt.Fprintln(c.stdout, master.Summary(list))
+			return nil
+		}
+		return os.WriteFile(c.page, master.Page(list, time.Now()), 0o644)
+	}
+	if c.page != "" { // one that cannot be written is found now, not when the first server comes
+		if err := show(nil); err != nil {
+			return usage.Wrong(c.flags, c.stderr, fmt.Errorf("-page: %w", err))
+		}
+	}
+	listener, err := master.Listen(cmp.Or(c.address, ":6502"))
+	if err != nil {
+		return usage.Wrong(c.flags, c.stderr, err)
+	}
+	fmt.Fprintln(c.stdout, "listening on", listener.Addr())
+	ctx, cancel := context.WithCancel(ctx)
+	var list master.Site
+	wait, err := c.serveList(ctx, list.Handler())
+	defer wait()
+	defer cancel()
+	if err != nil {
+		listener.Close()
+		return usage.Wrong(c.flags, c.stderr, err)
+	}
+	limits := master.Limits{Handshake: c.s.handshake, Idle: c.s.idle}
+	return c.failed(master.Serve(ctx, listener, limits, func(now []master.Entry) {
+		list.Set(now)
+		if err := show(now); err != nil {
+			c.s.log.Error("the page is as it was", "error", err)
+		}
+	}))
+}
+
+// runPlayers runs a slot- or gameserver until ctx ends.
+func (c *command) runPlayers(ctx context.Context) int {
+	s := &c.s
+	if err := s.prepare(c.name, c.greeting); err != nil {
+		return usage.Wrong(c.flags, c.stderr, err)
+	}
+	serve, address, discard := s.serve, ":6582", func() {}
+	if c.mode == "game" {
+		gs, err := c.g.open(s)
+		if err != nil {
+			return usage.Wrong(c.flags, c.stderr, err)
+		}
+		serve, address, discard = gs.serve, ":6581", gs.discard
+		fmt.Fprintln(c.stdout, "the game is at", gs.ports.LocalAddr())
+	}
+	listener, err := listen(cmp.Or(c.address, address), c.mostOfOne, s.log)
+	if err != nil {
+		discard()
+		return usage.Wrong(c.flags, c.stderr, err)
+	}
+	fmt.Fprintln(c.stdout, "listening on", listener.Addr())
+	ctx, cancel := context.WithCancel(ctx)
+	wait, err := c.serveList(ctx, s.pages())
+	defer wait()
+	defer cancel()
+	if err != nil {
+		listener.Close()
+		discard()
+		return usage.Wrong(c.flags, c.stderr, err)
+	}
+	if s.master.address != "" {
+		var registering sync.WaitGroup
+		registering.Go(func() { s.register(ctx) })
+		defer registering.Wait()
+		defer cancel()
+	}
+	return c.failed(serve(ctx, listener))
+}
+
+// serveList answers browsers and programs until ctx ends, if there is an address for them; wait waits for that.
+func (c *command) serveList(ctx context.Context, h http.Handler) (wait func(), err error) {
+	if c.web == "" {
+		return func() {}, nil
+	}
+	l, err := net.Listen("tcp", c.web)
+	if err != nil {
+		return func() {}, fmt.Errorf("-http: %w", err)
+	}
+	fmt.Fprintf(c.stdout, "the list is at http://%s/\n", l.Addr())
+	web := http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
+	stop := context.AfterFunc(ctx, func() { web.Close() })
+	var serving sync.WaitGroup
+	serving.Go(func() {
+		defer stop()
+		if err := web.Serve(l); err != nil && ctx.Err() == nil {
+			c.s.log.Error("the list is no longer shown", "error", err)
+		}
+	})
+	return serving.Wait, nil
 }
 
 // prepare takes what the administrator says, which must fit into the protocol's lines.
@@ -154,8 +267,8 @@ func (s *server) prepare(name, greeting string) error {
 	return nil
 }
 
-// pages serves the list to browsers and programs until ctx ends.
-func (s *server) pages(ctx context.Context, l net.Listener) {
+// pages answers requests for the list.
+func (s *server) pages() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
@@ -165,10 +278,5 @@ func (s *server) pages(ctx context.Context, l net.Listener) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(s.json())
 	})
-	h := http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	stop := context.AfterFunc(ctx, func() { h.Close() })
-	defer stop()
-	if err := h.Serve(l); err != nil && ctx.Err() == nil {
-		s.log.Error("the page is served no more", "error", err)
-	}
+	return mux
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/parley-go/parley/runtime/play"
 )
 
-// master is the masterserver that lists this server.
-type master struct {
+// registration is the masterserver that lists this server.
+type registration struct {
 	address, url string
 	// again is how long to wait before the next attempt, 0 for five seconds.
 	again time.Duration

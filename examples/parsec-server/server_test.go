@@ -8,8 +8,10 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -231,7 +233,7 @@ func TestRegister(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.master = master{address: l.Addr().String(), url: "http://example.org/", again: time.Millisecond}
+	s.master = registration{address: l.Addr().String(), url: "http://example.org/", again: time.Millisecond}
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() {
@@ -271,20 +273,105 @@ func TestUsage(t *testing.T) {
 	if err := os.WriteFile(bad, []byte("10.0.0\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for args, want := range map[string]string{
-		"-nonsense":                         "flag provided but not defined: -nonsense",
-		"-name a,b|c -greeting a|b":         "-greeting: 2 lines, and there are 4",
-		"-name " + strings.Repeat("x", 32):  "-name: 1 to 31 characters",
-		"-greeting server|full|remove|\xff": "-greeting: line 4: ",
-		"-bans /nowhere/bans":               "-bans: stat /nowhere/bans",
-		"-bans " + bad:                      `bans:1: "10.0.0" is no address`,
-		"-listen 127.0.0.1:0 -http nowhere": "-http: ",
-		"-listen 127.0.0.1":                 "there is no port; write HOST:PORT",
+		"-nonsense":                                     "flag provided but not defined: -nonsense",
+		"-name a,b|c -greeting a|b":                     "-greeting: 2 lines, and there are 4",
+		"-name " + strings.Repeat("x", 32):              "-name: 1 to 31 characters",
+		"-greeting server|full|remove|\xff":             "-greeting: line 4: ",
+		"-bans /nowhere/bans":                           "-bans: stat /nowhere/bans",
+		"-bans " + bad:                                  `bans:1: "10.0.0" is no address`,
+		"-listen 127.0.0.1:0 -http nowhere":             "-http: ",
+		"-listen 127.0.0.1":                             "there is no port; write HOST:PORT",
+		"here":                                          `unexpected argument "here"`,
+		"-listen":                                       "flag needs an argument: -listen",
+		"-mode many":                                    `-mode: "many" is neither slot, game nor master`,
+		"-record x":                                     "-record has no meaning with -mode slot",
+		"-mode master -bans x":                          "-bans has no meaning with -mode master",
+		"-mode game -page x":                            "-page has no meaning with -mode game",
+		"-url http://x/":                                "-url has no meaning with no -master",
+		"-idle -1s":                                     "-idle -1s: it is not negative",
+		"-play x -mode game":                            "-mode has no meaning with -play",
+		"-mode master -listen 127.0.0.1":                "there is no port; write HOST:PORT",
+		"-mode master -listen 127.0.0.1:99999":          "it is a number from 0 to 65535",
+		"-mode master -listen 203.0.113.77:1":           "does not have the address 203.0.113.77; it has 127.0.0.1",
+		"-mode master -listen " + taken.Addr().String(): "another program of this computer has port",
+		"-mode master -listen 127.0.0.1:0 -page /nowhere/x":               "-page: open /nowhere/x",
+		"-mode master -listen 127.0.0.1:0 -http " + taken.Addr().String(): "-http: ",
 	} {
 		var out, errs bytes.Buffer
 		code := run(t.Context(), strings.Fields(args), &out, &errs)
 		if code != 2 || !strings.Contains(errs.String(), want) || !strings.HasPrefix(errs.String(), "parsec-server: ") {
 			t.Errorf("%s: exit code %d, %q", args, code, errs.String())
+		}
+	}
+}
+
+// program runs the command until the test ends, which is no error, and returns what follows each of the words in its
+// first lines.
+func program(t *testing.T, args string, words ...string) (found []string) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(context.Background())
+	r, w := io.Pipe()
+	ended := make(chan int, 1)
+	var errs bytes.Buffer
+	go func() {
+		ended <- run(ctx, strings.Fields(args), w, &errs)
+		w.Close()
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("%s: exit code %d, %s", args, code, errs.String())
+		}
+	})
+	lines := bufio.NewScanner(r)
+	for _, word := range words {
+		if !lines.Scan() || !strings.Contains(lines.Text(), word) {
+			cancel()
+			t.Fatalf("%s: no %q in %q", args, word, lines.Text())
+		}
+		_, after, _ := strings.Cut(lines.Text(), word)
+		found = append(found, after)
+	}
+	go io.Copy(io.Discard, r)
+	return found
+}
+
+// TestModes: a slotserver and a gameserver are in the list of a masterserver, with who plays.
+func TestModes(t *testing.T) {
+	m := program(t, "-mode master -listen 127.0.0.1:0 -http 127.0.0.1:0", "listening on ", "the list is at ")
+	at := func(args string, words ...string) string {
+		found := program(t, args+" -listen 127.0.0.1:0 -url http://example.org/ -master "+m[0], words...)
+		return found[len(found)-1]
+	}
+	slot := at("-mode slot -name One", "listening on ")
+	at("-mode game -name Two -udp 127.0.0.1:0", "the game is at ", "listening on ")
+	a := dial(t, slot)
+	a.says(join("sid"), "join from sid accepted, slot: 0, server name: One", "Welcome.", "Have fun.", "Be fair.",
+		"Good luck.")
+	want := []string{`"name":"One","url":"http://example.org/","players":1,"max":16`,
+		`"name":"Two","url":"http://example.org/","players":0,"max":16`}
+	late := time.Now().Add(time.Minute)
+	for list := ""; ; runtime.Gosched() { // the registrations come when they come
+		if time.Now().After(late) {
+			t.Fatal(list)
+		}
+		answer, err := http.Get(m[1] + "list.json")
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if list = string(b); strings.Contains(list, want[0]) && strings.Contains(list, want[1]) {
+			return
 		}
 	}
 }

@@ -29,7 +29,7 @@ type server struct {
 	handshake, idle time.Duration // for who says nothing
 	bans            bans
 	about           about
-	master          master
+	master          registration
 	log             *slog.Logger
 	changed         chan struct{} // the number of players may have changed
 

@@ -1,4 +1,9 @@
-package main
+// Package master is the masterserver of Parsec's document of 1998: game servers register over TCP with lines of text,
+// and an HTML page lists them, or JSON.
+//
+// Connections are the business of server.go, the page that of page.go, and what is said to whom that of the generated
+// machine. It knows no flags. Start from [Serve].
+package master
 
 import (
 	"context"
@@ -24,35 +29,35 @@ const maxLinks = maxParties - 16
 // nobody shall fill the list alone.
 const perAddress = 16
 
-// limits are for who says nothing.
-type limits struct {
-	handshake time.Duration // until the first request
-	idle      time.Duration // until the next one
+// Limits are for who says nothing.
+type Limits struct {
+	Handshake time.Duration // until the first request
+	Idle      time.Duration // until the next one, 0 for never
 }
 
-// listen opens the masterserver's port.
-func listen(address string) (*tcp.Listener, error) {
+// Listen opens the masterserver's port.
+func Listen(address string) (*tcp.Listener, error) {
 	return tcp.Listen("tcp", address, tcp.Config{MaxLinks: maxLinks, PerAddress: perAddress, Logger: slog.Default()})
 }
 
-// entry is one line of the list.
-type entry struct {
+// Entry is one line of the list.
+type Entry struct {
 	masterserver.Entry
 	address string // of the game server, without its port
 }
 
-// serve runs the masterserver until ctx ends, which is no error. It calls changed, from one
+// Serve runs the masterserver until ctx ends, which is no error. It calls changed, from one
 // goroutine, with the list whenever the list has changed.
-func serve(ctx context.Context, listener *tcp.Listener, l limits, changed func([]entry)) error {
+func Serve(ctx context.Context, listener *tcp.Listener, l Limits, changed func([]Entry)) error {
 	peers := doors.New(maxParties)
 	d := driver.New(masterserver.NewMasterRunner(), driver.Options[*masterserver.MasterRunner]{
-		HandshakeLimit: l.handshake,
-		IdleLimit:      l.idle,
+		HandshakeLimit: l.Handshake,
+		IdleLimit:      l.Idle,
 		OnReport: func(r *masterserver.MasterRunner, _ int) {
-			var list []entry
+			var list []Entry
 			for i := range r.Machine.List {
 				if e := &r.Machine.List[i]; e.Present {
-					list = append(list, entry{e.Value, peers.Address(i)})
+					list = append(list, Entry{e.Value, peers.Address(i)})
 				}
 			}
 			changed(list)

@@ -1,8 +1,7 @@
-package main
+package master
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -18,20 +17,20 @@ import (
 )
 
 // start runs a masterserver on loopback; lists has what it says of each change.
-func start(t *testing.T) (address string, lists <-chan []entry) {
+func start(t *testing.T) (address string, lists <-chan []Entry) {
 	t.Helper()
 	listener, err := tcp.Listen("tcp", "127.0.0.1:0", tcp.Config{MaxLinks: maxLinks, PerAddress: -1, AddressRate: -1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return behind(t, listener, limits{handshake: time.Minute, idle: time.Hour})
+	return behind(t, listener, Limits{Handshake: time.Minute, Idle: time.Hour})
 }
 
 // behind runs it behind a listener.
-func behind(t *testing.T, listener *tcp.Listener, l limits) (address string, lists <-chan []entry) {
+func behind(t *testing.T, listener *tcp.Listener, l Limits) (address string, lists <-chan []Entry) {
 	ctx, cancel := context.WithCancel(context.Background())
-	seen, done := make(chan []entry, 10000), make(chan error, 1)
-	go func() { done <- serve(ctx, listener, l, func(l []entry) { seen <- l }) }()
+	seen, done := make(chan []Entry, 10000), make(chan error, 1)
+	go func() { done <- Serve(ctx, listener, l, func(l []Entry) { seen <- l }) }()
 	t.Cleanup(func() {
 		cancel()
 		if err := <-done; err != nil {
@@ -39,37 +38,6 @@ func behind(t *testing.T, listener *tcp.Listener, l limits) (address string, lis
 		}
 	})
 	return listener.Addr().String(), seen
-}
-
-// What can be wrong with the command line is said in one line, with exit code 2.
-func TestUsage(t *testing.T) {
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer taken.Close()
-	for args, want := range map[string]string{
-		"-nonsense":                            "flag provided but not defined: -nonsense",
-		"here":                                 `unexpected argument "here"`,
-		"-listen":                              "flag needs an argument: -listen",
-		"-listen 127.0.0.1":                    "there is no port; write HOST:PORT",
-		"-listen 127.0.0.1:99999":              "it is a number from 0 to 65535",
-		"-listen 203.0.113.77:1":               "does not have the address 203.0.113.77; it has 127.0.0.1",
-		"-listen " + taken.Addr().String():     "another program of this computer has port",
-		"-listen 127.0.0.1:0 -page /nowhere/x": "-page: open /nowhere/x",
-	} {
-		var out, errs bytes.Buffer
-		code := run(strings.Fields(args), &out, &errs)
-		if lines := strings.Split(errs.String(), "\n"); code != 2 || out.Len() > 0 || len(lines) != 3 ||
-			!strings.Contains(lines[0], want) || !strings.HasPrefix(lines[0], "masterserver: ") {
-			t.Errorf("%s: exit code %d, %q%q", args, code, out.String(), errs.String())
-		}
-	}
-	var out, errs bytes.Buffer
-	if code := run([]string{"-help"}, &out, &errs); code != 0 || !strings.Contains(out.String(), "-page") ||
-		errs.Len() > 0 {
-		t.Errorf("-help: exit code %d, %q%q", code, out.String(), errs.String())
-	}
 }
 
 // client is a plain connection.
@@ -118,20 +86,20 @@ func TestDialogue(t *testing.T) {
 	a.says("\n", "illegal request not processed\n")
 	a.says(strings.Repeat("x", 511)+"\n", "illegal request not processed\n")
 	a.says(join, "join accepted\n")
-	if l := <-lists; len(l) != 1 || summary(l) != "1 servers: Gamma Quadrant 0/16 i586-pc-linux-gnu" ||
+	if l := <-lists; len(l) != 1 || Summary(l) != "1 servers: Gamma Quadrant 0/16 i586-pc-linux-gnu" ||
 		l[0].address != "127.0.0.1" {
 		t.Errorf("%+v", l)
 	}
 	a.says("players: 3 max: 16\r\n", "players acknowledged.\n")
-	if l := <-lists; !strings.Contains(string(page(l, time.Unix(0, 0))),
+	if l := <-lists; !strings.Contains(string(Page(l, time.Unix(0, 0))),
 		`<a href="http://gammaquadrant.parsec.org/">Gamma Quadrant</a></td><td>3/16</td><td>127.0.0.1</td><td>i586-pc-linux-gnu</td>`) {
-		t.Errorf("%s", page(l, time.Unix(0, 0)))
+		t.Errorf("%s", Page(l, time.Unix(0, 0)))
 	}
 	a.says("players: 9 max: 8\n", "illegal request not processed\n")
 	b.says("version: 1.0 join me: <b> os: x maxplayers: 4 url: javascript:alert(1)\n", "join accepted\n")
-	if l := <-lists; len(l) != 2 || strings.Contains(string(page(l, time.Unix(0, 0))), "<b>") ||
-		strings.Contains(string(page(l, time.Unix(0, 0))), `"javascript:`) {
-		t.Errorf("%s", page(l, time.Unix(0, 0)))
+	if l := <-lists; len(l) != 2 || strings.Contains(string(Page(l, time.Unix(0, 0))), "<b>") ||
+		strings.Contains(string(Page(l, time.Unix(0, 0))), `"javascript:`) {
+		t.Errorf("%s", Page(l, time.Unix(0, 0)))
 	}
 	// Several requests at once, and one in pieces: each has its reply, in order.
 	b.says("players: 1 max: 4\nplayers: 2 max: 4\nrem", "players acknowledged.\nplayers acknowledged.\n")
@@ -143,8 +111,8 @@ func TestDialogue(t *testing.T) {
 
 // TestSite: browsers and programs get the list, with what servers say of themselves escaped.
 func TestSite(t *testing.T) {
-	var s site
-	web := httptest.NewServer(s.handler())
+	var s Site
+	web := httptest.NewServer(s.Handler())
 	defer web.Close()
 	get := func(path string) string {
 		t.Helper()
@@ -165,7 +133,7 @@ func TestSite(t *testing.T) {
 	address, lists := start(t)
 	a := dial(t, address)
 	a.says("version: 1.0 join me: <script> os: a&b maxplayers: 4 url: http://example.org/?a&b\n", "join accepted\n")
-	s.set(<-lists)
+	s.Set(<-lists)
 	got := get("/")
 	for _, want := range []string{"200 OK text/html; charset=utf-8\n", `http-equiv="refresh" content="30"`,
 		"<h1>Which Parsec servers are currently running ?</h1>", "&lt;script&gt;</a></td><td>0/4</td>", "a&amp;b",
@@ -250,11 +218,11 @@ func from(t *testing.T, own, address string) (net.Conn, error) {
 // many, leave room for a game server.
 func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 	for _, addresses := range []int{8, 60} {
-		listener, err := listen("127.0.0.1:0")
+		listener, err := Listen("127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
 		}
-		address, lists := behind(t, listener, limits{handshake: time.Hour, idle: time.Hour})
+		address, lists := behind(t, listener, Limits{Handshake: time.Hour, Idle: time.Hour})
 		held := 0
 		for n := range 299 {
 			if _, err := from(t, fmt.Sprintf("127.0.1.%d", 1+n%addresses), address); err == nil {
@@ -280,12 +248,12 @@ func TestSilentConnectionsKeepNobodyOut(t *testing.T) {
 
 // TestSilenceEnds: who makes no request is hung up on, and so is who makes none any more.
 func TestSilenceEnds(t *testing.T) {
-	for name, l := range map[string]limits{
-		"at first":   {handshake: 50 * time.Millisecond, idle: time.Hour},
-		"after some": {handshake: time.Hour, idle: 50 * time.Millisecond},
+	for name, l := range map[string]Limits{
+		"at first":   {Handshake: 50 * time.Millisecond, Idle: time.Hour},
+		"after some": {Handshake: time.Hour, Idle: 50 * time.Millisecond},
 	} {
 		t.Run(name, func(t *testing.T) {
-			listener, err := listen("127.0.0.1:0")
+			listener, err := Listen("127.0.0.1:0")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,19 +1,17 @@
-package main
+package master
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"html/template"
-	"net"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
 )
 
-// The page that the document shows: one row for each server, its name linked to its page.
+// table is the page that the document shows: one row for each server, its name linked to its page.
 var table = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <html><head><meta charset="utf-8"><meta http-equiv="refresh" content="30"><title>Parsec servers</title></head><body>
 <h1>Which Parsec servers are currently running ?</h1>
@@ -26,17 +24,17 @@ var table = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 `))
 
 // Shown is the name as people see it.
-func (e entry) Shown() string { return strings.ReplaceAll(e.Name.String(), "_", " ") }
+func (e Entry) Shown() string { return strings.ReplaceAll(e.Name.String(), "_", " ") }
 
 // Address is where the server is.
-func (e entry) Address() string { return e.address }
+func (e Entry) Address() string { return e.address }
 
-// page is the list as HTML. What game servers say of themselves is escaped, and only
+// Page is the list as HTML. What game servers say of themselves is escaped, and only
 // links to the web become links.
-func page(list []entry, now time.Time) []byte {
+func Page(list []Entry, now time.Time) []byte {
 	var b bytes.Buffer
 	err := table.Execute(&b, struct {
-		List []entry
+		List []Entry
 		Date string
 	}{list, now.UTC().Format(time.RFC1123)})
 	if err != nil {
@@ -46,7 +44,7 @@ func page(list []entry, now time.Time) []byte {
 }
 
 // inJSON is the list for programs.
-func inJSON(list []entry) []byte {
+func inJSON(list []Entry) []byte {
 	type row struct {
 		Name    string `json:"name"`
 		URL     string `json:"url"`
@@ -68,31 +66,31 @@ func inJSON(list []entry) []byte {
 	return append(b, '\n')
 }
 
-// site shows the list to browsers, and to programs as /list.json.
-type site struct {
+// Site shows the list to browsers, and to programs as /list.json.
+type Site struct {
 	mu   sync.Mutex
-	list []entry
+	list []Entry
 }
 
-// set replaces the list, which nobody changes any more.
-func (s *site) set(list []entry) {
+// Set replaces the list, which nobody changes any more.
+func (s *Site) Set(list []Entry) {
 	s.mu.Lock()
 	s.list = list
 	s.mu.Unlock()
 }
 
-func (s *site) now() []entry {
+func (s *Site) now() []Entry {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.list
 }
 
-// handler answers requests for the list.
-func (s *site) handler() http.Handler {
+// Handler answers requests for the list.
+func (s *Site) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		w.Write(page(s.now(), time.Now()))
+		w.Write(Page(s.now(), time.Now()))
 	})
 	mux.HandleFunc("GET /list.json", func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -101,19 +99,8 @@ func (s *site) handler() http.Handler {
 	return mux
 }
 
-// serve answers until ctx ends.
-func (s *site) serve(ctx context.Context, l net.Listener) error {
-	h := http.Server{Handler: s.handler(), ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	stop := context.AfterFunc(ctx, func() { h.Close() })
-	defer stop()
-	if err := h.Serve(l); err != nil && ctx.Err() == nil {
-		return err
-	}
-	return nil
-}
-
-// summary is the list on one line.
-func summary(list []entry) string {
+// Summary is the list on one line.
+func Summary(list []Entry) string {
 	var rows []string
 	for _, e := range list {
 		rows = append(rows, fmt.Sprintf("%s %d/%d %s", e.Shown(), e.Players, e.Max, e.Os))
