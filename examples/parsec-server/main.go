@@ -1,8 +1,8 @@
 // Command parsec-server has the three servers of Parsec's document of 1998, one for each -mode. At a slotserver players
 // join over TCP with lines of text, get a slot, and hear who else plays. At a gameserver all packets of the game go
-// through it beside that, over UDP, to who is near enough. At a masterserver those two register, and it lists them. Each
-// has an HTML page and a list as JSON. Players' addresses may be banned while a server runs. -play shows what -record
-// has kept.
+// through it beside that, over UDP, to who is near enough. At a masterserver those two register, and it lists them.
+// Each has an HTML page and a list as JSON. Players' addresses may be banned while a server runs. -play shows what
+// -record has kept.
 //
 // It parses flags and prints; connections are the business of slots.go and game.go, who gets what of the game that of
 // crowd.go, bans that of bans.go, the page that of page.go, registration that of register.go, the masterserver that of
@@ -112,7 +112,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if !ok {
 		return usage.Wrong(flags, stderr, fmt.Errorf("-mode: %q is neither slot, game nor master", c.mode))
 	}
-	err := usage.Only(flags, "-mode "+c.mode, slices.Concat([]string{"mode", "listen", "http", "handshake", "idle"}, more)...)
+	more = slices.Concat([]string{"mode", "listen", "http", "handshake", "idle"}, more)
+	err := usage.Only(flags, "-mode "+c.mode, more...)
 	if err == nil {
 		err = usage.NotNegative(flags, "handshake", "idle")
 	}
