@@ -33,10 +33,8 @@ type Client struct {
 	Limit    Rate             // what the server takes in
 	Theirs   Optional[Port]   // the server's UDP socket, if both want one
 	Reason   Optional[Reason] // why there is no connection
-	Said     Count
-	Heard    Count
-	Patience bool // timer; true: armed; for the handshake
-	Quiet    bool // timer; true: armed; since the last packet
+	Patience bool             // timer; true: armed; for the handshake
+	Quiet    bool             // timer; true: armed; since the last packet
 }
 
 // NewClient makes a Client in its initial state.
@@ -85,7 +83,7 @@ func (m *Client) stepCalling(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	if ev.Kind != ClientEventUp {
 		return m.unmentioned(ev, fx)
 	}
-	// specs/connection/spec.yaml:119
+	// specs/connection/spec.yaml:116
 	fx.report(ClientReportReached)
 	m.State = ClientStateReached
 	return took(0)
@@ -95,7 +93,7 @@ func (m *Client) stepCalling(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandConnect:
-		// specs/connection/spec.yaml:122
+		// specs/connection/spec.yaml:119
 		m.Own = ev.Connect.Settings
 		m.Intake = ev.Connect.Settings.Takes
 		m.Patience = true
@@ -104,16 +102,16 @@ func (m *Client) stepReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateAsking
 		return took(1)
 	case ClientEventLost:
-		// specs/connection/spec.yaml:123
+		// specs/connection/spec.yaml:120
 		m.linkLost(fx)
 		return took(2)
 	case ClientCommandGiveUp:
-		// specs/connection/spec.yaml:163
+		// specs/connection/spec.yaml:160
 		m.commandGiveUp(fx)
 		return took(3)
 	case ClientTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:164
+		// specs/connection/spec.yaml:161
 		m.expirePatience(fx)
 		return took(4)
 	}
@@ -124,7 +122,7 @@ func (m *Client) stepReached(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAccepted:
-		// specs/connection/spec.yaml:127
+		// specs/connection/spec.yaml:124
 		if ev.Message.Accepted.Port.Present && m.Own.Port.Present {
 			m.Theirs = ev.Message.Accepted.Port
 			fx.send(MessagePort).Port = PortMessage{Port: m.Own.Port.Value}
@@ -146,7 +144,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.State = ClientStateJoining
 			return took(5)
 		}
-		// specs/connection/spec.yaml:133
+		// specs/connection/spec.yaml:130
 		m.Limit = ev.Message.Accepted.Takes
 		var value int64
 		if m.Own.Wish == 0 {
@@ -165,7 +163,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateJoining
 		return took(6)
 	case ClientReceiveRefused:
-		// specs/connection/spec.yaml:135
+		// specs/connection/spec.yaml:132
 		if ev.Message.Refused.Version != m.Own.Version {
 			why := ReasonOtherVersion
 			if m.Patience {
@@ -179,7 +177,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.State = ClientStateFailed
 			return took(7)
 		}
-		// specs/connection/spec.yaml:136
+		// specs/connection/spec.yaml:133
 		if ev.Message.Refused.Game != m.Own.Game {
 			why := ReasonOtherGame
 			if m.Patience {
@@ -193,7 +191,7 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.State = ClientStateFailed
 			return took(8)
 		}
-		// specs/connection/spec.yaml:137
+		// specs/connection/spec.yaml:134
 		if ev.Message.Refused.Edition != m.Own.Edition {
 			why := ReasonOtherEdition
 			if m.Patience {
@@ -207,20 +205,20 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.State = ClientStateFailed
 			return took(9)
 		}
-		// specs/connection/spec.yaml:138 the same program; no server says so
+		// specs/connection/spec.yaml:135 the same program; no server says so
 		m.commandGiveUp(fx)
 		return took(10)
 	case ClientCommandGiveUp:
-		// specs/connection/spec.yaml:163
+		// specs/connection/spec.yaml:160
 		m.commandGiveUp(fx)
 		return took(11)
 	case ClientTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:164
+		// specs/connection/spec.yaml:161
 		m.expirePatience(fx)
 		return took(12)
 	case ClientEventLost:
-		// specs/connection/spec.yaml:165
+		// specs/connection/spec.yaml:162
 		m.linkLost(fx)
 		return took(13)
 	}
@@ -231,32 +229,32 @@ func (m *Client) stepAsking(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandJoined:
-		// specs/connection/spec.yaml:141
+		// specs/connection/spec.yaml:138
 		m.State = ClientStateReady
 		return took(14)
 	case ClientReceiveAdmitted:
-		// specs/connection/spec.yaml:142
+		// specs/connection/spec.yaml:139
 		return deferred(15)
 	case ClientReceivePacket:
-		// specs/connection/spec.yaml:142
+		// specs/connection/spec.yaml:139
 		return deferred(16)
 	case ClientReceiveRateAdjust:
-		// specs/connection/spec.yaml:142
+		// specs/connection/spec.yaml:139
 		return deferred(17)
 	case ClientReceiveExit:
-		// specs/connection/spec.yaml:142
+		// specs/connection/spec.yaml:139
 		return deferred(18)
 	case ClientCommandGiveUp:
-		// specs/connection/spec.yaml:163
+		// specs/connection/spec.yaml:160
 		m.commandGiveUp(fx)
 		return took(19)
 	case ClientTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:164
+		// specs/connection/spec.yaml:161
 		m.expirePatience(fx)
 		return took(20)
 	case ClientEventLost:
-		// specs/connection/spec.yaml:165
+		// specs/connection/spec.yaml:162
 		m.linkLost(fx)
 		return took(21)
 	}
@@ -267,7 +265,7 @@ func (m *Client) stepJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAdmitted:
-		// specs/connection/spec.yaml:146
+		// specs/connection/spec.yaml:143
 		if ev.Message.Admitted.Yes {
 			if m.Patience {
 				m.Patience = false
@@ -279,20 +277,20 @@ func (m *Client) stepReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.State = ClientStateConnected
 			return took(22)
 		}
-		// specs/connection/spec.yaml:147
+		// specs/connection/spec.yaml:144
 		m.commandGiveUp(fx)
 		return took(23)
 	case ClientCommandGiveUp:
-		// specs/connection/spec.yaml:163
+		// specs/connection/spec.yaml:160
 		m.commandGiveUp(fx)
 		return took(24)
 	case ClientTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:164
+		// specs/connection/spec.yaml:161
 		m.expirePatience(fx)
 		return took(25)
 	case ClientEventLost:
-		// specs/connection/spec.yaml:165
+		// specs/connection/spec.yaml:162
 		m.linkLost(fx)
 		return took(26)
 	}
@@ -303,17 +301,16 @@ func (m *Client) stepReady(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandSay:
-		// specs/connection/spec.yaml:150
-		m.Said = Count((int64(m.Said) + 1) % 4)
+		// specs/connection/spec.yaml:147
 		fx.send(MessagePacket).Packet = PacketMessage{Data: ev.Say.Data}
 		return took(27)
 	case ClientCommandAdjust:
-		// specs/connection/spec.yaml:151
+		// specs/connection/spec.yaml:148
 		m.Intake = ev.Adjust.Takes
 		fx.send(MessageRateAdjust).RateAdjust = RateAdjustMessage{Takes: ev.Adjust.Takes}
 		return took(28)
 	case ClientCommandDisconnect:
-		// specs/connection/spec.yaml:152
+		// specs/connection/spec.yaml:149
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(clientAlarmQuiet, 0)
@@ -324,14 +321,13 @@ func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateOver
 		return took(29)
 	case ClientReceivePacket:
-		// specs/connection/spec.yaml:153
-		m.Heard = Count((int64(m.Heard) + 1) % 4)
+		// specs/connection/spec.yaml:150
 		m.Quiet = true
 		fx.start(clientAlarmQuiet, 0)
 		fx.report(ClientReportReceived).Received = ClientReceivedReport{Data: ev.Message.Packet.Data}
 		return took(30)
 	case ClientReceiveRateAdjust:
-		// specs/connection/spec.yaml:154
+		// specs/connection/spec.yaml:151
 		m.Quiet = true
 		fx.start(clientAlarmQuiet, 0)
 		m.Limit = ev.Message.RateAdjust.Takes
@@ -350,7 +346,7 @@ func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		fx.report(ClientReportRate).Rate = ClientRateReport{Rate: Rate(value)}
 		return took(31)
 	case ClientReceiveExit:
-		// specs/connection/spec.yaml:155
+		// specs/connection/spec.yaml:152
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(clientAlarmQuiet, 0)
@@ -361,7 +357,7 @@ func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateOver
 		return took(32)
 	case ClientEventLost:
-		// specs/connection/spec.yaml:156
+		// specs/connection/spec.yaml:153
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(clientAlarmQuiet, 0)
@@ -372,7 +368,7 @@ func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(33)
 	case ClientTimerQuiet:
 		m.Quiet = false
-		// specs/connection/spec.yaml:157
+		// specs/connection/spec.yaml:154
 		m.Quiet = true
 		fx.start(clientAlarmQuiet, 0)
 		fx.report(ClientReportTimeOut)
@@ -385,13 +381,13 @@ func (m *Client) stepConnected(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceivePacket:
-		// specs/connection/spec.yaml:158
+		// specs/connection/spec.yaml:155
 		return ignored(35)
 	case ClientReceiveRateAdjust:
-		// specs/connection/spec.yaml:158
+		// specs/connection/spec.yaml:155
 		return ignored(36)
 	case ClientReceiveExit:
-		// specs/connection/spec.yaml:158
+		// specs/connection/spec.yaml:155
 		return ignored(37)
 	}
 	return m.unmentioned(ev, fx)
@@ -401,22 +397,22 @@ func (m *Client) stepOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepFailed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveAccepted:
-		// specs/connection/spec.yaml:159
+		// specs/connection/spec.yaml:156
 		return ignored(38)
 	case ClientReceiveRefused:
-		// specs/connection/spec.yaml:159
+		// specs/connection/spec.yaml:156
 		return ignored(39)
 	case ClientReceiveAdmitted:
-		// specs/connection/spec.yaml:159
+		// specs/connection/spec.yaml:156
 		return ignored(40)
 	case ClientReceivePacket:
-		// specs/connection/spec.yaml:159
+		// specs/connection/spec.yaml:156
 		return ignored(41)
 	case ClientReceiveRateAdjust:
-		// specs/connection/spec.yaml:159
+		// specs/connection/spec.yaml:156
 		return ignored(42)
 	case ClientReceiveExit:
-		// specs/connection/spec.yaml:159
+		// specs/connection/spec.yaml:156
 		return ignored(43)
 	}
 	return m.unmentioned(ev, fx)

@@ -13,10 +13,10 @@ const (
 	ClientEventStart        ClientEventKind = iota // the machine begins
 	ClientEventUp                                  // the link to From came up
 	ClientEventLost                                // the link to From was lost
-	ClientReceiveRequest                           // the client's program, how much it takes in, and whether it has a UDP socket
-	ClientReceiveAccepted                          // how much the server takes in, and the port of its UDP socket, if both want one
-	ClientReceiveRefused                           // the server's program, which is another one
-	ClientReceivePort                              // of the client's UDP socket
+	ClientReceiveRequest                           // the client's program, how much it takes in, and whether it has a UDP socket; 48 bytes
+	ClientReceiveAccepted                          // how much the server takes in, and the port of its UDP socket, if both want one; 12 bytes
+	ClientReceiveRefused                           // the server's program, which is another one; 44 bytes
+	ClientReceivePort                              // of the client's UDP socket; 4 bytes
 	ClientReceiveAdmitted                          // what the server's program says at the end of its phase
 	ClientReceiveExit                              // the sender leaves
 	ClientReceiveRateAdjust                        // the sender takes in that much from now on

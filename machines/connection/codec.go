@@ -15,7 +15,7 @@ const maxFrame = 516
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
 func FrameSize(b []byte) (int, error) {
-	if len(b) < 5 {
+	if len(b) < 4 {
 		return 0, nil
 	}
 	_, total, e := readHeader(b)
@@ -25,33 +25,10 @@ func FrameSize(b []byte) (int, error) {
 	return total, nil
 }
 
-// readHeader reads the header of a frame that has at least its 5 bytes.
+// readHeader reads the header of a frame that has at least its 4 bytes.
 func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
-	if v := b[0]; v != 78 {
-		return 0, 0, wire.Error{Offset: 0, Problem: wire.Mismatch, Value: int64(v), Limit: 78}
-	}
-	if v := b[1]; v != 76 {
-		return 0, 0, wire.Error{Offset: 1, Problem: wire.Mismatch, Value: int64(v), Limit: 76}
-	}
-	switch id := b[4]; id {
-	case 240:
-		kind = MessageRequest
-	case 241:
-		kind = MessageAccepted
-	case 242:
-		kind = MessageRefused
-	case 243:
-		kind = MessagePort
-	case 1:
-		kind = MessageAdmitted
-	case 2:
-		kind = MessageExit
-	case 3:
-		kind = MessageRateAdjust
-	case 16:
-		kind = MessagePacket
-	default:
-		return 0, 0, wire.Error{Offset: 4, Problem: wire.UnknownType, Value: int64(id)}
+	if i := wire.Differs(b[0:], "NL"); i >= 0 {
+		return 0, 0, wire.Error{Message: "", Offset: 0 + i, Problem: wire.Byte, Value: int64(b[0+i]), Limit: int64("NL"[i])}
 	}
 	size := int64(binary.LittleEndian.Uint16(b[2:])) + 4
 	if least := int64(leastFrame[kind]); size < least {
@@ -65,28 +42,31 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
-	MessageRequest:    21,
-	MessageAccepted:   17,
-	MessageRefused:    17,
-	MessagePort:       9,
-	MessageAdmitted:   7,
+	MessageRequest:    6,
+	MessageAccepted:   6,
+	MessageRefused:    6,
+	MessagePort:       6,
+	MessageAdmitted:   6,
 	MessageExit:       6,
-	MessageRateAdjust: 10,
-	MessagePacket:     8,
+	MessageRateAdjust: 6,
+	MessagePacket:     6,
 }
 
-// DecodeMessage decodes one whole frame into m. The error is a wire.Error; m is of no use then. The frame is
-// not kept, and nothing is allocated unless there is an error.
-func DecodeMessage(b []byte, m *Message) error {
-	if e := decode(b, m); e.Problem != 0 {
+// DecodeMessage is DecodeMessageTo for a frame of which nobody knows who receives it.
+func DecodeMessage(b []byte, m *Message) error { return DecodeMessageTo("", b, m) }
+
+// DecodeMessageTo decodes one whole frame that a role receives into m. The error is a wire.Error; m is of no use
+// then. The frame is not kept, and nothing is allocated unless there is an error.
+func DecodeMessageTo(to string, b []byte, m *Message) error {
+	if e := decode(to, b, m); e.Problem != 0 {
 		return e
 	}
 	return nil
 }
 
-func decode(b []byte, m *Message) wire.Error {
-	if len(b) < 5 {
-		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 5}
+func decode(to string, b []byte, m *Message) wire.Error {
+	if len(b) < 4 {
+		return wire.Error{Problem: wire.Short, Value: int64(len(b)), Limit: 4}
 	}
 	kind, total, e := readHeader(b)
 	if e.Problem != 0 {
@@ -104,46 +84,149 @@ func decode(b []byte, m *Message) wire.Error {
 	}
 	switch kind {
 	case MessageRequest:
-		m.Request = RequestMessage{}
-		return decodeRequest(b, &m.Request)
-	case MessageAccepted:
-		m.Accepted = AcceptedMessage{}
-		return decodeAccepted(b, &m.Accepted)
-	case MessageRefused:
-		m.Refused = RefusedMessage{}
-		return decodeRefused(b, &m.Refused)
-	case MessagePort:
-		m.Port = PortMessage{}
-		return decodePort(b, &m.Port)
-	case MessageAdmitted:
-		m.Admitted = AdmittedMessage{}
-		return decodeAdmitted(b, &m.Admitted)
-	case MessageExit:
-		return decodeExit(b)
-	case MessageRateAdjust:
-		m.RateAdjust = RateAdjustMessage{}
-		return decodeRateAdjust(b, &m.RateAdjust)
-	case MessagePacket:
-		m.Packet = PacketMessage{}
-		return decodePacket(b, &m.Packet)
+		return oneOfRequest(b, m, to)
 	}
-	if len(b) > 5 {
-		return wire.Error{Message: kind.String(), Offset: 5, Problem: wire.Trailing, Value: int64(len(b) - 5)}
+	if len(b) > 4 {
+		return wire.Error{Message: kind.String(), Offset: 4, Problem: wire.Trailing, Value: int64(len(b) - 4)}
 	}
 	return e
+}
+
+// oneOfRequest tries the messages that the header does not tell apart, in their order.
+func oneOfRequest(b []byte, m *Message, to string) wire.Error {
+	var worst wire.Error
+	if to != "client" {
+		if len(b) < 20 {
+			worst = wire.Farther(worst, wire.Error{Message: "REQUEST", Problem: wire.Short, Value: int64(len(b)), Limit: 20})
+		} else {
+			if m.Kind == MessageRequest {
+				m.Request = RequestMessage{}
+			} else {
+				*m = Message{Kind: MessageRequest}
+			}
+			e := decodeRequest(b, &m.Request)
+			if e.Problem == 0 {
+				return e
+			}
+			worst = wire.Farther(worst, e)
+		}
+	}
+	if to != "server" {
+		if len(b) < 16 {
+			worst = wire.Farther(worst, wire.Error{Message: "ACCEPTED", Problem: wire.Short, Value: int64(len(b)), Limit: 16})
+		} else {
+			if m.Kind == MessageAccepted {
+				m.Accepted = AcceptedMessage{}
+			} else {
+				*m = Message{Kind: MessageAccepted}
+			}
+			e := decodeAccepted(b, &m.Accepted)
+			if e.Problem == 0 {
+				return e
+			}
+			worst = wire.Farther(worst, e)
+		}
+	}
+	if to != "server" {
+		if len(b) < 16 {
+			worst = wire.Farther(worst, wire.Error{Message: "REFUSED", Problem: wire.Short, Value: int64(len(b)), Limit: 16})
+		} else {
+			if m.Kind == MessageRefused {
+				m.Refused = RefusedMessage{}
+			} else {
+				*m = Message{Kind: MessageRefused}
+			}
+			e := decodeRefused(b, &m.Refused)
+			if e.Problem == 0 {
+				return e
+			}
+			worst = wire.Farther(worst, e)
+		}
+	}
+	if to != "client" {
+		if len(b) < 8 {
+			worst = wire.Farther(worst, wire.Error{Message: "PORT", Problem: wire.Short, Value: int64(len(b)), Limit: 8})
+		} else {
+			if m.Kind == MessagePort {
+				m.Port = PortMessage{}
+			} else {
+				*m = Message{Kind: MessagePort}
+			}
+			e := decodePort(b, &m.Port)
+			if e.Problem == 0 {
+				return e
+			}
+			worst = wire.Farther(worst, e)
+		}
+	}
+	if to != "server" {
+		if len(b) < 7 {
+			worst = wire.Farther(worst, wire.Error{Message: "ADMITTED", Problem: wire.Short, Value: int64(len(b)), Limit: 7})
+		} else {
+			if m.Kind == MessageAdmitted {
+				m.Admitted = AdmittedMessage{}
+			} else {
+				*m = Message{Kind: MessageAdmitted}
+			}
+			e := decodeAdmitted(b, &m.Admitted)
+			if e.Problem == 0 {
+				return e
+			}
+			worst = wire.Farther(worst, e)
+		}
+	}
+	if len(b) < 6 {
+		worst = wire.Farther(worst, wire.Error{Message: "EXIT", Problem: wire.Short, Value: int64(len(b)), Limit: 6})
+	} else {
+		if m.Kind != MessageExit {
+			*m = Message{Kind: MessageExit}
+		}
+		e := decodeExit(b)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if len(b) < 10 {
+		worst = wire.Farther(worst, wire.Error{Message: "RATE_ADJUST", Problem: wire.Short, Value: int64(len(b)), Limit: 10})
+	} else {
+		if m.Kind == MessageRateAdjust {
+			m.RateAdjust = RateAdjustMessage{}
+		} else {
+			*m = Message{Kind: MessageRateAdjust}
+		}
+		e := decodeRateAdjust(b, &m.RateAdjust)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if len(b) < 8 {
+		worst = wire.Farther(worst, wire.Error{Message: "PACKET", Problem: wire.Short, Value: int64(len(b)), Limit: 8})
+	} else {
+		if m.Kind == MessagePacket {
+			m.Packet = PacketMessage{}
+		} else {
+			*m = Message{Kind: MessagePacket}
+		}
+		e := decodePacket(b, &m.Packet)
+		if e.Problem == 0 {
+			return e
+		}
+		worst = wire.Farther(worst, e)
+	}
+	if worst.Problem == 0 {
+		worst.Problem = wire.UnknownType
+	}
+	return worst
 }
 
 // AppendMessage appends the frame of m to dst. If m has no encoding the error is a wire.Error and dst is returned
 // as it was.
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
-	dst = append(dst, 78)
-	dst = append(dst, 76)
+	dst = append(dst, "NL"...)
 	dst = append(dst, 0, 0) // length, set below
-	if int(m.Kind) >= 8 {
-		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
-	}
-	dst = append(dst, byte(messageIDs[m.Kind]))
 	var err error
 	switch m.Kind {
 	case MessageRequest:
@@ -174,11 +257,11 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 }
 
 func decodeRequest(b []byte, m *RequestMessage) wire.Error {
-	if v := uint32(b[5]) | uint32(b[6])<<8 | uint32(b[7])<<16; v != 4542023 {
-		return wire.Error{Message: "REQUEST", Offset: 5, Problem: wire.Mismatch, Value: int64(v), Limit: 4542023}
+	if v := uint32(b[4]) | uint32(b[5])<<8 | uint32(b[6])<<16; v != 4542023 {
+		return wire.Error{Message: "REQUEST", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 4542023}
 	}
-	m.Version = Version(binary.LittleEndian.Uint32(b[8:]))
-	at := 12
+	m.Version = Version(binary.LittleEndian.Uint32(b[7:]))
+	at := 11
 	{
 		text, end := b[at:], len(b)
 		if i := bytes.IndexByte(text, 0); i >= 0 {
@@ -190,7 +273,7 @@ func decodeRequest(b []byte, m *RequestMessage) wire.Error {
 		m.Game.Len = uint8(copy(m.Game.Data[:], text))
 		at = end
 	}
-	if over := (at - 12) % 32; over != 0 {
+	if over := (at - 11) % 32; over != 0 {
 		at = min(at+32-over, len(b))
 	}
 	if len(b) < at+4 {
@@ -238,22 +321,22 @@ func encodeRequest(dst []byte, start int, m *RequestMessage) ([]byte, error) {
 }
 
 func decodeAccepted(b []byte, m *AcceptedMessage) wire.Error {
-	if v := uint32(b[5]) | uint32(b[6])<<8 | uint32(b[7])<<16; v != 4542023 {
-		return wire.Error{Message: "ACCEPTED", Offset: 5, Problem: wire.Mismatch, Value: int64(v), Limit: 4542023}
+	if v := uint32(b[4]) | uint32(b[5])<<8 | uint32(b[6])<<16; v != 4542023 {
+		return wire.Error{Message: "ACCEPTED", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 4542023}
 	}
-	if v := b[8]; v != 1 {
-		return wire.Error{Message: "ACCEPTED", Offset: 8, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
+	if v := b[7]; v != 1 {
+		return wire.Error{Message: "ACCEPTED", Offset: 7, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
 	}
-	m.Takes = Rate(binary.LittleEndian.Uint32(b[9:]))
-	if v := binary.LittleEndian.Uint32(b[13:]); v != 4294967295 {
+	m.Takes = Rate(binary.LittleEndian.Uint32(b[8:]))
+	if v := binary.LittleEndian.Uint32(b[12:]); v != 4294967295 {
 		m.Port.Present = true
 		if v > 65535 {
-			return wire.Error{Message: "ACCEPTED", Field: "port", Offset: 13, Problem: wire.Range, Value: int64(v), Limit: 65535}
+			return wire.Error{Message: "ACCEPTED", Field: "port", Offset: 12, Problem: wire.Range, Value: int64(v), Limit: 65535}
 		}
 		m.Port.Value = Port(v)
 	}
-	if len(b) > 17 {
-		return wire.Error{Message: "ACCEPTED", Offset: 17, Problem: wire.Trailing, Value: int64(len(b) - 17)}
+	if len(b) > 16 {
+		return wire.Error{Message: "ACCEPTED", Offset: 16, Problem: wire.Trailing, Value: int64(len(b) - 16)}
 	}
 	return wire.Error{}
 }
@@ -270,14 +353,14 @@ func encodeAccepted(dst []byte, _ int, m *AcceptedMessage) ([]byte, error) {
 }
 
 func decodeRefused(b []byte, m *RefusedMessage) wire.Error {
-	if v := uint32(b[5]) | uint32(b[6])<<8 | uint32(b[7])<<16; v != 4542023 {
-		return wire.Error{Message: "REFUSED", Offset: 5, Problem: wire.Mismatch, Value: int64(v), Limit: 4542023}
+	if v := uint32(b[4]) | uint32(b[5])<<8 | uint32(b[6])<<16; v != 4542023 {
+		return wire.Error{Message: "REFUSED", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 4542023}
 	}
-	if v := b[8]; v != 0 {
-		return wire.Error{Message: "REFUSED", Offset: 8, Problem: wire.Mismatch, Value: int64(v)}
+	if v := b[7]; v != 0 {
+		return wire.Error{Message: "REFUSED", Offset: 7, Problem: wire.Mismatch, Value: int64(v)}
 	}
-	m.Version = Version(binary.LittleEndian.Uint32(b[9:]))
-	at := 13
+	m.Version = Version(binary.LittleEndian.Uint32(b[8:]))
+	at := 12
 	{
 		text, end := b[at:], len(b)
 		if i := bytes.IndexByte(text, 0); i >= 0 {
@@ -289,7 +372,7 @@ func decodeRefused(b []byte, m *RefusedMessage) wire.Error {
 		m.Game.Len = uint8(copy(m.Game.Data[:], text))
 		at = end
 	}
-	if over := (at - 13) % 32; over != 0 {
+	if over := (at - 12) % 32; over != 0 {
 		at = min(at+32-over, len(b))
 	}
 	if len(b) < at+4 {
@@ -322,25 +405,26 @@ func encodeRefused(dst []byte, start int, m *RefusedMessage) ([]byte, error) {
 }
 
 func decodePort(b []byte, m *PortMessage) wire.Error {
-	{
-		v := binary.LittleEndian.Uint32(b[5:])
-		if v > 65535 {
-			return wire.Error{Message: "PORT", Field: "port", Offset: 5, Problem: wire.Range, Value: int64(v), Limit: 65535}
-		}
-		m.Port = Port(v)
+	m.Port = Port(binary.LittleEndian.Uint16(b[4:]))
+	if v := binary.LittleEndian.Uint16(b[6:]); v != 0 {
+		return wire.Error{Message: "PORT", Offset: 6, Problem: wire.Mismatch, Value: int64(v)}
 	}
-	if len(b) > 9 {
-		return wire.Error{Message: "PORT", Offset: 9, Problem: wire.Trailing, Value: int64(len(b) - 9)}
+	if len(b) > 8 {
+		return wire.Error{Message: "PORT", Offset: 8, Problem: wire.Trailing, Value: int64(len(b) - 8)}
 	}
 	return wire.Error{}
 }
 
 func encodePort(dst []byte, _ int, m *PortMessage) ([]byte, error) {
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Port))
+	dst = binary.LittleEndian.AppendUint16(dst, uint16(m.Port))
+	dst = append(dst, 0, 0)
 	return dst, nil
 }
 
 func decodeAdmitted(b []byte, m *AdmittedMessage) wire.Error {
+	if v := b[4]; v != 1 {
+		return wire.Error{Message: "ADMITTED", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 1}
+	}
 	if b[5] > 1 {
 		return wire.Error{Message: "ADMITTED", Field: "yes", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 1}
 	}
@@ -355,11 +439,14 @@ func decodeAdmitted(b []byte, m *AdmittedMessage) wire.Error {
 }
 
 func encodeAdmitted(dst []byte, _ int, m *AdmittedMessage) ([]byte, error) {
-	dst = append(dst, byte(ordinal(m.Yes)), 255)
+	dst = append(dst, 1, byte(ordinal(m.Yes)), 255)
 	return dst, nil
 }
 
 func decodeExit(b []byte) wire.Error {
+	if v := b[4]; v != 2 {
+		return wire.Error{Message: "EXIT", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 2}
+	}
 	if v := b[5]; v != 255 {
 		return wire.Error{Message: "EXIT", Offset: 5, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
 	}
@@ -370,11 +457,14 @@ func decodeExit(b []byte) wire.Error {
 }
 
 func encodeExit(dst []byte, _ int) ([]byte, error) {
-	dst = append(dst, 255)
+	dst = append(dst, 2, 255)
 	return dst, nil
 }
 
 func decodeRateAdjust(b []byte, m *RateAdjustMessage) wire.Error {
+	if v := b[4]; v != 3 {
+		return wire.Error{Message: "RATE_ADJUST", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 3}
+	}
 	m.Takes = Rate(binary.LittleEndian.Uint32(b[5:]))
 	if v := b[9]; v != 255 {
 		return wire.Error{Message: "RATE_ADJUST", Offset: 9, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
@@ -386,12 +476,16 @@ func decodeRateAdjust(b []byte, m *RateAdjustMessage) wire.Error {
 }
 
 func encodeRateAdjust(dst []byte, _ int, m *RateAdjustMessage) ([]byte, error) {
+	dst = append(dst, 3)
 	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Takes))
 	dst = append(dst, 255)
 	return dst, nil
 }
 
 func decodePacket(b []byte, m *PacketMessage) wire.Error {
+	if v := b[4]; v != 16 {
+		return wire.Error{Message: "PACKET", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 16}
+	}
 	count1 := uint64(binary.LittleEndian.Uint16(b[5:]))
 	at := 7
 	{
@@ -420,6 +514,7 @@ func decodePacket(b []byte, m *PacketMessage) wire.Error {
 }
 
 func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, error) {
+	dst = append(dst, 16)
 	if int(m.Data.Len) > 400 {
 		return dst, wire.Error{Message: "PACKET", Field: "data", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Data.Len), Limit: 400}
 	}
@@ -430,16 +525,4 @@ func encodePacket(dst []byte, start int, m *PacketMessage) ([]byte, error) {
 	}
 	dst = append(dst, 255)
 	return dst, nil
-}
-
-// messageIDs are the type numbers.
-var messageIDs = [...]uint8{
-	MessageRequest:    240,
-	MessageAccepted:   241,
-	MessageRefused:    242,
-	MessagePort:       243,
-	MessageAdmitted:   1,
-	MessageExit:       2,
-	MessageRateAdjust: 3,
-	MessagePacket:     16,
 }

@@ -10,10 +10,10 @@ type MessageKind uint8
 
 // The messages of the protocol.
 const (
-	MessageRequest    MessageKind = iota // the client's program, how much it takes in, and whether it has a UDP socket
-	MessageAccepted                      // how much the server takes in, and the port of its UDP socket, if both want one
-	MessageRefused                       // the server's program, which is another one
-	MessagePort                          // of the client's UDP socket
+	MessageRequest    MessageKind = iota // the client's program, how much it takes in, and whether it has a UDP socket; 48 bytes
+	MessageAccepted                      // how much the server takes in, and the port of its UDP socket, if both want one; 12 bytes
+	MessageRefused                       // the server's program, which is another one; 44 bytes
+	MessagePort                          // of the client's UDP socket; 4 bytes
 	MessageAdmitted                      // what the server's program says at the end of its phase
 	MessageExit                          // the sender leaves
 	MessageRateAdjust                    // the sender takes in that much from now on
@@ -41,7 +41,7 @@ type Message struct {
 func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
 // RequestMessage are the fields of REQUEST. the client's program, how much it takes in, and whether it has a
-// UDP socket.
+// UDP socket; 48 bytes.
 type RequestMessage struct {
 	Version    Version
 	Game       Game
@@ -51,20 +51,20 @@ type RequestMessage struct {
 }
 
 // AcceptedMessage are the fields of ACCEPTED. how much the server takes in, and the port of its UDP socket,
-// if both want one.
+// if both want one; 12 bytes.
 type AcceptedMessage struct {
 	Takes Rate
 	Port  Optional[Port]
 }
 
-// RefusedMessage are the fields of REFUSED. the server's program, which is another one.
+// RefusedMessage are the fields of REFUSED. the server's program, which is another one; 44 bytes.
 type RefusedMessage struct {
 	Version Version
 	Game    Game
 	Edition Edition
 }
 
-// PortMessage are the fields of PORT. of the client's UDP socket.
+// PortMessage are the fields of PORT. of the client's UDP socket; 4 bytes.
 type PortMessage struct {
 	Port Port
 }

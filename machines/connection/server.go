@@ -36,10 +36,8 @@ type Server struct {
 	Limit    Rate             // what the client takes in
 	Theirs   Optional[Port]   // the client's UDP socket, if both want one
 	Reason   Optional[Reason] // why there is no connection
-	Said     Count
-	Heard    Count
-	Patience bool // timer; true: armed; for the handshake
-	Quiet    bool // timer; true: armed; since the last packet
+	Patience bool             // timer; true: armed; for the handshake
+	Quiet    bool             // timer; true: armed; since the last packet
 }
 
 // NewServer makes a Server in its initial state. The error says which parameter is wrong.
@@ -92,7 +90,7 @@ func (m *Server) stepListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.Kind != ServerEventUp {
 		return m.unmentioned(ev, fx)
 	}
-	// specs/connection/spec.yaml:212
+	// specs/connection/spec.yaml:207
 	m.Patience = true
 	fx.start(serverAlarmPatience, 0)
 	m.Intake = m.Own.Takes
@@ -104,7 +102,7 @@ func (m *Server) stepListening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
-		// specs/connection/spec.yaml:216
+		// specs/connection/spec.yaml:211
 		if ev.Message.Request.Version != m.Own.Version {
 			why := ReasonOtherVersion
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
@@ -119,7 +117,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateFailed
 			return took(1)
 		}
-		// specs/connection/spec.yaml:217
+		// specs/connection/spec.yaml:212
 		if ev.Message.Request.Game != m.Own.Game {
 			why := ReasonOtherGame
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
@@ -134,7 +132,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateFailed
 			return took(2)
 		}
-		// specs/connection/spec.yaml:218
+		// specs/connection/spec.yaml:213
 		if ev.Message.Request.Edition != m.Own.Edition {
 			why := ReasonOtherEdition
 			fx.send(MessageRefused).Refused = RefusedMessage{Version: m.Own.Version, Game: m.Own.Game, Edition: m.Own.Edition}
@@ -149,7 +147,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateFailed
 			return took(3)
 		}
-		// specs/connection/spec.yaml:219
+		// specs/connection/spec.yaml:214
 		if ev.Message.Request.Unreliable && m.Own.Port.Present {
 			fx.send(MessageAccepted).Accepted = AcceptedMessage{Takes: m.Own.Takes, Port: m.Own.Port}
 			m.Limit = ev.Message.Request.Takes
@@ -169,7 +167,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateOpening
 			return took(4)
 		}
-		// specs/connection/spec.yaml:222
+		// specs/connection/spec.yaml:217
 		fx.send(MessageAccepted).Accepted = AcceptedMessage{Takes: m.Own.Takes, Port: Optional[Port]{}}
 		if m.Patience {
 			m.Patience = false
@@ -194,11 +192,11 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(5)
 	case ServerTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:247
+		// specs/connection/spec.yaml:242
 		m.expirePatience(fx)
 		return took(6)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:248
+		// specs/connection/spec.yaml:243
 		m.linkLost(fx)
 		return took(7)
 	}
@@ -209,7 +207,7 @@ func (m *Server) stepWaiting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePort:
-		// specs/connection/spec.yaml:226
+		// specs/connection/spec.yaml:221
 		m.Theirs = Optional[Port]{Present: true, Value: ev.Message.Port.Port}
 		if m.Patience {
 			m.Patience = false
@@ -220,11 +218,11 @@ func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(8)
 	case ServerTimerPatience:
 		m.Patience = false
-		// specs/connection/spec.yaml:247
+		// specs/connection/spec.yaml:242
 		m.expirePatience(fx)
 		return took(9)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:248
+		// specs/connection/spec.yaml:243
 		m.linkLost(fx)
 		return took(10)
 	}
@@ -235,7 +233,7 @@ func (m *Server) stepOpening(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandAdmit:
-		// specs/connection/spec.yaml:229
+		// specs/connection/spec.yaml:224
 		fx.send(MessageAdmitted).Admitted = AdmittedMessage{Yes: true}
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
@@ -243,7 +241,7 @@ func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateConnected
 		return took(11)
 	case ServerCommandGiveUp:
-		// specs/connection/spec.yaml:230
+		// specs/connection/spec.yaml:225
 		fx.send(MessageAdmitted).Admitted = AdmittedMessage{Yes: false}
 		why := ReasonRefused
 		if m.Patience {
@@ -257,7 +255,7 @@ func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateFailed
 		return took(12)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:231
+		// specs/connection/spec.yaml:226
 		m.linkLost(fx)
 		return took(13)
 	}
@@ -268,17 +266,16 @@ func (m *Server) stepAdmitting(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandSay:
-		// specs/connection/spec.yaml:234
-		m.Said = Count((int64(m.Said) + 1) % 4)
+		// specs/connection/spec.yaml:229
 		fx.send(MessagePacket).Packet = PacketMessage{Data: ev.Say.Data}
 		return took(14)
 	case ServerCommandAdjust:
-		// specs/connection/spec.yaml:235
+		// specs/connection/spec.yaml:230
 		m.Intake = ev.Adjust.Takes
 		fx.send(MessageRateAdjust).RateAdjust = RateAdjustMessage{Takes: ev.Adjust.Takes}
 		return took(15)
 	case ServerCommandDisconnect:
-		// specs/connection/spec.yaml:236
+		// specs/connection/spec.yaml:231
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(serverAlarmQuiet, 0)
@@ -289,14 +286,13 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateOver
 		return took(16)
 	case ServerReceivePacket:
-		// specs/connection/spec.yaml:237
-		m.Heard = Count((int64(m.Heard) + 1) % 4)
+		// specs/connection/spec.yaml:232
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
 		fx.report(ServerReportReceived).Received = ServerReceivedReport{Data: ev.Message.Packet.Data}
 		return took(17)
 	case ServerReceiveRateAdjust:
-		// specs/connection/spec.yaml:238
+		// specs/connection/spec.yaml:233
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
 		m.Limit = ev.Message.RateAdjust.Takes
@@ -315,7 +311,7 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.report(ServerReportRate).Rate = ServerRateReport{Rate: Rate(value)}
 		return took(18)
 	case ServerReceiveExit:
-		// specs/connection/spec.yaml:239
+		// specs/connection/spec.yaml:234
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(serverAlarmQuiet, 0)
@@ -326,7 +322,7 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.State = ServerStateOver
 		return took(19)
 	case ServerEventLost:
-		// specs/connection/spec.yaml:240
+		// specs/connection/spec.yaml:235
 		if m.Quiet {
 			m.Quiet = false
 			fx.stop(serverAlarmQuiet, 0)
@@ -337,7 +333,7 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		return took(20)
 	case ServerTimerQuiet:
 		m.Quiet = false
-		// specs/connection/spec.yaml:241
+		// specs/connection/spec.yaml:236
 		m.Quiet = true
 		fx.start(serverAlarmQuiet, 0)
 		fx.report(ServerReportTimeOut)
@@ -350,13 +346,13 @@ func (m *Server) stepConnected(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceivePacket:
-		// specs/connection/spec.yaml:242
+		// specs/connection/spec.yaml:237
 		return ignored(22)
 	case ServerReceiveRateAdjust:
-		// specs/connection/spec.yaml:242
+		// specs/connection/spec.yaml:237
 		return ignored(23)
 	case ServerReceiveExit:
-		// specs/connection/spec.yaml:242
+		// specs/connection/spec.yaml:237
 		return ignored(24)
 	}
 	return m.unmentioned(ev, fx)
@@ -366,10 +362,10 @@ func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepFailed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveRequest:
-		// specs/connection/spec.yaml:243
+		// specs/connection/spec.yaml:238
 		return ignored(25)
 	case ServerReceivePort:
-		// specs/connection/spec.yaml:243
+		// specs/connection/spec.yaml:238
 		return ignored(26)
 	}
 	return m.unmentioned(ev, fx)

@@ -13,10 +13,10 @@ const (
 	ServerEventStart        ServerEventKind = iota // the machine begins
 	ServerEventUp                                  // the link to From came up
 	ServerEventLost                                // the link to From was lost
-	ServerReceiveRequest                           // the client's program, how much it takes in, and whether it has a UDP socket
-	ServerReceiveAccepted                          // how much the server takes in, and the port of its UDP socket, if both want one
-	ServerReceiveRefused                           // the server's program, which is another one
-	ServerReceivePort                              // of the client's UDP socket
+	ServerReceiveRequest                           // the client's program, how much it takes in, and whether it has a UDP socket; 48 bytes
+	ServerReceiveAccepted                          // how much the server takes in, and the port of its UDP socket, if both want one; 12 bytes
+	ServerReceiveRefused                           // the server's program, which is another one; 44 bytes
+	ServerReceivePort                              // of the client's UDP socket; 4 bytes
 	ServerReceiveAdmitted                          // what the server's program says at the end of its phase
 	ServerReceiveExit                              // the sender leaves
 	ServerReceiveRateAdjust                        // the sender takes in that much from now on

@@ -60,8 +60,6 @@ func appendClient(b []byte, m *Client) []byte {
 	} else {
 		b = append(b, ", reason: none"...)
 	}
-	b = wire.AppendInt(b, ", said: ", int64(m.Said))
-	b = wire.AppendInt(b, ", heard: ", int64(m.Heard))
 	b = wire.AppendBool(b, ", patience: ", m.Patience)
 	b = wire.AppendBool(b, ", quiet: ", m.Quiet)
 	return append(b, '}')
@@ -83,17 +81,9 @@ func appendServer(b []byte, m *Server) []byte {
 	} else {
 		b = append(b, ", reason: none"...)
 	}
-	b = wire.AppendInt(b, ", said: ", int64(m.Said))
-	b = wire.AppendInt(b, ", heard: ", int64(m.Heard))
 	b = wire.AppendBool(b, ", patience: ", m.Patience)
 	b = wire.AppendBool(b, ", quiet: ", m.Quiet)
 	return append(b, '}')
-}
-
-// appendOther appends the machine's state, parameters, variables, timers and parts.
-func appendOther(b []byte, m *Other) []byte {
-	b = append(b, m.State.String()...)
-	return b
 }
 
 func appendSettings(b []byte, v *Settings) []byte {

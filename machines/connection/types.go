@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "535bb01871e89f693cf1cbe1ec08fcc03748065051a5af8cd60749f166c73a65"
+const hash = "3bffca98ee5f9307a18883bab2be0bd0b97150b1d2d6f994226a53c1f881349c"
 
 // Version is carried and compared, never computed with.
 // of GNE itself: a byte each for major and minor, two for the build; 0.0.7 is 0x00070000.
@@ -94,10 +94,6 @@ var reasonNames = [...]string{"otherVersion", "otherGame", "otherEdition", "refu
 
 // String returns the name as the specification has it.
 func (v Reason) String() string { return fsm.Name(reasonNames[:], int(v)) }
-
-// Count is a number in 0..3.
-// packets of the game, modulo 4; only there to be checked.
-type Count uint8
 
 // Optional is a T or nothing; the Value of nothing is zero.
 type Optional[T comparable] struct {

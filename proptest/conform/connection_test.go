@@ -2,6 +2,7 @@ package conform
 
 import (
 	"encoding/hex"
+	"slices"
 	"strings"
 	"testing"
 
@@ -10,39 +11,47 @@ import (
 	"github.com/parley-go/parley/machines/connection"
 )
 
-// gneFrames are the bytes of GNE's connection, written here by hand: behind 'N', 'L', the length
-// and the type, which counts, stand the 48, 12, 44 and 4 bytes of the handshake and the packets
-// with their end.
+// gneFrames are the bytes of GNE's connection, written here by hand: behind 'N', 'L' and the length, which
+// counts what follows, stand the 48, 12, 44 and 4 bytes of the handshake and the packets with their end.
 var gneFrames = []struct {
 	length       int // of the body
+	client       bool
 	hex, message string
 }{
-	{48, "4e4c 3100 f0 474e45 00000700 " + game + "d2040000 10270000 01",
+	{48, true, "4e4c 3000 474e45 00000700 " + game + "d2040000 10270000 01",
 		`REQUEST{version: 458752, game: "Arena", edition: 1234, takes: 10000, unreliable: true}`},
-	{12, "4e4c 0d00 f1 474e45 01 00000000 ffffffff", `ACCEPTED{takes: 0, port: none}`},
-	{12, "4e4c 0d00 f1 474e45 01 e8030000 510e0000", `ACCEPTED{takes: 1000, port: 3665}`},
-	{44, "4e4c 2d00 f2 474e45 00 00000700 " + game + "d2040000",
+	{12, false, "4e4c 0c00 474e45 01 00000000 ffffffff", `ACCEPTED{takes: 0, port: none}`},
+	{12, false, "4e4c 0c00 474e45 01 e8030000 510e0000", `ACCEPTED{takes: 1000, port: 3665}`},
+	{44, false, "4e4c 2c00 474e45 00 00000700 " + game + "d2040000",
 		`REFUSED{version: 458752, game: "Arena", edition: 1234}`},
-	{4, "4e4c 0500 f3 510e0000", `PORT{port: 3665}`},
-	{2, "4e4c 0300 01 01 ff", `ADMITTED{yes: true}`},
-	{1, "4e4c 0200 02 ff", `EXIT`},
-	{5, "4e4c 0600 03 e8030000 ff", `RATE_ADJUST{takes: 1000}`},
-	{5, "4e4c 0600 10 0200 6869 ff", `PACKET{data: "hi"}`},
+	{4, true, "4e4c 0400 510e0000", `PORT{port: 3665}`},
+	{4, true, "4e4c 0400 10000000", `PORT{port: 16}`},
+	{3, false, "4e4c 0300 01 01 ff", `ADMITTED{yes: true}`},
+	{2, false, "4e4c 0200 02 ff", `EXIT`},
+	{2, true, "4e4c 0200 02 ff", `EXIT`},
+	{6, true, "4e4c 0600 03 e8030000 ff", `RATE_ADJUST{takes: 1000}`},
+	{6, true, "4e4c 0600 10 0200 6869 ff", `PACKET{data: "hi"}`},
+	{4, true, "4e4c 0400 10 0000 ff", `PACKET{data: ""}`},
 }
 
 // game is the name of a game in the 32 bytes that it has.
 const game = "4172656e61 0000000000000000000000000000000000000000000000000000 00"
 
-// TestConnectionFrames reads and writes each frame with the interpreter's codec and the generated one.
+// TestConnectionFrames reads and writes each frame with the interpreter's codec and the generated one, and
+// holds the sizes of the handshake to the document's 48, 12 and 44 bytes: one byte more or less is no message.
 func TestConnectionFrames(t *testing.T) {
 	p := load(t, "../../specs/connection/spec.yaml", compile.Options{})
 	strs := &interp.Strings{}
 	for _, c := range gneFrames {
 		frame, err := hex.DecodeString(strings.ReplaceAll(c.hex, " ", ""))
-		if err != nil || len(frame) != 5+c.length {
-			t.Fatalf("%s: %d bytes behind the header, not %d: %v", c.message, len(frame)-5, c.length, err)
+		if err != nil || len(frame) != 4+c.length {
+			t.Fatalf("%s: %d bytes behind the header, not %d: %v", c.message, len(frame)-4, c.length, err)
 		}
-		m, slots, werr := interp.DecodeFrame(p, strs, frame)
+		to := "client"
+		if c.client {
+			to = "server"
+		}
+		m, slots, werr := interp.DecodeFrameTo(p, strs, frame, to)
 		if werr.Problem != 0 {
 			t.Errorf("the interpreter cannot read %x: %v", frame, werr)
 			continue
@@ -51,7 +60,7 @@ func TestConnectionFrames(t *testing.T) {
 			t.Errorf("the interpreter reads %x as %s, not %s", frame, got, c.message)
 		}
 		var msg connection.Message
-		if err := connection.DecodeMessage(frame, &msg); err != nil || msg.String() != c.message {
+		if err := connection.DecodeMessageTo(to, frame, &msg); err != nil || msg.String() != c.message {
 			t.Errorf("the generated codec reads %x as %s, not %s: %v", frame, msg.String(), c.message, err)
 		}
 		a, _ := interp.AppendFrame(p, strs, nil, m, slots)
@@ -60,16 +69,28 @@ func TestConnectionFrames(t *testing.T) {
 			t.Errorf("%s is written as\n%x by the interpreter,\n%x by the generated codec, not\n%x", c.message,
 				a, b, frame)
 		}
+		if c.length < 12 {
+			continue
+		}
+		for _, n := range []int{c.length - 1, c.length + 1} {
+			other := append(slices.Clone(frame), 0)[:4+n]
+			other[2] = byte(n)
+			if err := connection.DecodeMessageTo(to, other, &msg); err == nil {
+				t.Errorf("%s is taken with %d bytes", msg.Kind, n)
+			}
+		}
 	}
 	for _, bad := range []string{
-		"4e4d 0200 02 ff", "4e4c 0200 02 fe", "4e4c 0300 02 ff ff", "4e4c 0500 f3 51 0e 01 00",
-		"4e4c 0d00 f1 474e46 01 00000000 ffffffff", "4e4c 0d00 f1 474e45 00 00000000 ffffffff",
+		"4e4d 0200 02 ff", "4e4c 0200 02 fe", "4e4c 0300 02 ff ff", "4e4c 0400 51 0e 01 00",
+		"4e4c 0c00 474e46 01 00000000 ffffffff", "4e4c 0c00 474e45 02 00000000 ffffffff",
 	} {
 		frame, _ := hex.DecodeString(strings.ReplaceAll(bad, " ", ""))
-		_, _, werr := interp.DecodeFrame(p, strs, frame)
-		var msg connection.Message
-		if err := connection.DecodeMessage(frame, &msg); err == nil || werr.Problem == 0 {
-			t.Errorf("%x is taken: %v, %v", frame, werr, err)
+		for _, to := range []string{"client", "server"} {
+			_, _, werr := interp.DecodeFrameTo(p, strs, frame, to)
+			var msg connection.Message
+			if err := connection.DecodeMessageTo(to, frame, &msg); err == nil || werr.Problem == 0 {
+				t.Errorf("%x is taken by the %s: %v, %v", frame, to, werr, err)
+			}
 		}
 	}
 }

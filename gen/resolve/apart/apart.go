@@ -3,6 +3,7 @@
 package apart
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -20,7 +21,7 @@ type claim struct {
 const headerSpace = 1 << 20
 
 // Messages reports whether no frame can be both messages: they have lengths, or numbers in one place, that are
-// never equal, or differ in one of their first bytes. header is the greatest size of the header.
+// never equal, or differ in one of their first bytes or last constants. header is the greatest size of the header.
 func Messages(m, o *model.Message, w *model.Wire, header int) bool {
 	if disjoint(m, o) {
 		return true
@@ -41,7 +42,35 @@ func Messages(m, o *model.Message, w *model.Wire, header int) bool {
 			}
 		}
 	}
+	if !w.Surplus {
+		mine, theirs := last(m), last(o)
+		for at, b := range mine {
+			if c, known := theirs[at]; known && b != c {
+				return true
+			}
+		}
+	}
 	return false
+}
+
+// last returns the constant bytes at the end of a message, by how many bytes are from there to the end.
+func last(m *model.Message) map[int]byte {
+	out := map[int]byte{}
+	at := 0
+	for _, item := range slices.Backward(m.Layout) {
+		n := model.FixedBytes(item)
+		if n == 0 {
+			break
+		}
+		at += n
+		tail := model.Message{Layout: []model.WireItem{item}}
+		for _, c := range claims(&tail) {
+			if b := byte(c.lo); c == byteClaim(c.at, b) {
+				out[at-c.at] = b
+			}
+		}
+	}
+	return out
 }
 
 // claims lists what a message has at known places.
