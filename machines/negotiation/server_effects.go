@@ -20,10 +20,11 @@ const (
 	ServerCommandAccept                               // this description is right
 	ServerCommandSuggest                              // this one would be
 	ServerCommandRefuse                               // the program does not want this client
+	ServerCommandDrop                                 // this client is gone, or shall go
 	ServerTimerSessionPatience                        // timer session.patience expired; for the client's answer
 )
 
-var serverEventKindNames = [...]string{"start", "up", "lost", "PLAYER", "SUGGEST", "ACCEPT", "REFUSE", "accept", "suggest", "refuse", "session.patience"}
+var serverEventKindNames = [...]string{"start", "up", "lost", "PLAYER", "SUGGEST", "ACCEPT", "REFUSE", "accept", "suggest", "refuse", "drop", "session.patience"}
 
 // String returns the name as the specification has it.
 func (v ServerEventKind) String() string { return fsm.Name(serverEventKindNames[:], int(v)) }
@@ -37,6 +38,7 @@ type ServerEvent struct {
 	Accept  ServerAcceptCommand  // for ServerCommandAccept
 	Suggest ServerSuggestCommand // for ServerCommandSuggest
 	Refuse  ServerRefuseCommand  // for ServerCommandRefuse
+	Drop    ServerDropCommand    // for ServerCommandDrop
 }
 
 // ServerAcceptCommand are the fields of command accept: this description is right.
@@ -53,6 +55,11 @@ type ServerSuggestCommand struct {
 
 // ServerRefuseCommand are the fields of command refuse: the program does not want this client.
 type ServerRefuseCommand struct {
+	Client fsm.Peer
+}
+
+// ServerDropCommand are the fields of command drop: this client is gone, or shall go.
+type ServerDropCommand struct {
 	Client fsm.Peer
 }
 
@@ -75,6 +82,8 @@ func (ev *ServerEvent) invalid() bool {
 		return ev.Suggest.Client < 0 || ev.Suggest.Client > 31 || ev.Suggest.Name.Len > 31 || ev.Suggest.Data.Len > 400
 	case ServerCommandRefuse:
 		return ev.Refuse.Client < 0 || ev.Refuse.Client > 31
+	case ServerCommandDrop:
+		return ev.Drop.Client < 0 || ev.Drop.Client > 31
 	}
 	return false
 }
@@ -106,6 +115,8 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Suggest.Data.Len > 400, "data", "text 400")
 	case ServerCommandRefuse:
 		why.Outside(ev.Refuse.Client < 0 || ev.Refuse.Client > 31, "client", "0..31")
+	case ServerCommandDrop:
+		why.Outside(ev.Drop.Client < 0 || ev.Drop.Client > 31, "client", "0..31")
 	}
 }
 
@@ -114,22 +125,24 @@ type ServerReportKind uint8
 
 // The reports of Server.
 const (
-	ServerReportJudge  ServerReportKind = iota // is this description right?
-	ServerReportJoined                         // there is another player
-	ServerReportLeft                           // and one less
+	ServerReportJudge     ServerReportKind = iota // is this description right?
+	ServerReportJoined                            // there is another player
+	ServerReportLeft                              // and one less
+	ServerReportDismissed                         // this client was refused
 )
 
-var serverReportKindNames = [...]string{"judge", "joined", "left"}
+var serverReportKindNames = [...]string{"judge", "joined", "left", "dismissed"}
 
 // String returns the name as the specification has it.
 func (v ServerReportKind) String() string { return fsm.Name(serverReportKindNames[:], int(v)) }
 
 // ServerReport is what a Server tells the embedding program. Fields that do not belong to the kind are zero.
 type ServerReport struct {
-	Kind   ServerReportKind
-	Judge  ServerJudgeReport  // for ServerReportJudge
-	Joined ServerJoinedReport // for ServerReportJoined
-	Left   ServerLeftReport   // for ServerReportLeft
+	Kind      ServerReportKind
+	Judge     ServerJudgeReport     // for ServerReportJudge
+	Joined    ServerJoinedReport    // for ServerReportJoined
+	Left      ServerLeftReport      // for ServerReportLeft
+	Dismissed ServerDismissedReport // for ServerReportDismissed
 }
 
 // ServerJudgeReport are the fields of report judge: is this description right?.
@@ -150,6 +163,11 @@ type ServerJoinedReport struct {
 // ServerLeftReport are the fields of report left: and one less.
 type ServerLeftReport struct {
 	Id Id
+}
+
+// ServerDismissedReport are the fields of report dismissed: this client was refused.
+type ServerDismissedReport struct {
+	Client fsm.Peer
 }
 
 // ServerEffect is one thing that a Server asks for.
@@ -225,12 +243,13 @@ var serverTicks = [...]uint32{30}
 
 // serverWaiting is an event of a part of Server that waits for the end of the statements that caused it.
 type serverWaiting struct {
-	kind            serverWaitingKind
-	sessionArrives  serverWaitingSessionArrivesFields
-	sessionAsks     serverWaitingSessionAsksFields
-	sessionAgrees   serverWaitingSessionAgreesFields
-	sessionLeaves   serverWaitingSessionLeavesFields
-	sessionFinished serverWaitingSessionFinishedFields
+	kind             serverWaitingKind
+	sessionArrives   serverWaitingSessionArrivesFields
+	sessionAsks      serverWaitingSessionAsksFields
+	sessionAgrees    serverWaitingSessionAgreesFields
+	sessionDismissed serverWaitingSessionDismissedFields
+	sessionLeaves    serverWaitingSessionLeavesFields
+	sessionFinished  serverWaitingSessionFinishedFields
 }
 
 type serverWaitingKind uint8
@@ -239,6 +258,7 @@ const (
 	serverWaitingSessionArrives serverWaitingKind = iota
 	serverWaitingSessionAsks
 	serverWaitingSessionAgrees
+	serverWaitingSessionDismissed
 	serverWaitingSessionLeaves
 	serverWaitingSessionFinished
 )
@@ -252,6 +272,10 @@ type serverWaitingSessionAsksFields struct {
 }
 
 type serverWaitingSessionAgreesFields struct {
+	c fsm.Peer
+}
+
+type serverWaitingSessionDismissedFields struct {
 	c fsm.Peer
 }
 

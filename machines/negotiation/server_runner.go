@@ -23,7 +23,7 @@ var (
 
 // NewServerRunner makes a runner with a machine in its initial state.
 func NewServerRunner() *ServerRunner {
-	return &ServerRunner{Machine: NewServer(), effects: ServerEffects{list: make([]ServerEffect, 0, 6)}}
+	return &ServerRunner{Machine: NewServer(), effects: ServerEffects{list: make([]ServerEffect, 0, 64)}}
 }
 
 // Accept gives the command accept: this description is right. Refused means that it is not available now.
@@ -45,6 +45,13 @@ func (r *ServerRunner) Suggest(client fsm.Peer, name Name, data Data) fsm.Result
 func (r *ServerRunner) Refuse(client fsm.Peer) fsm.Result {
 	r.event.Kind = ServerCommandRefuse
 	r.event.Refuse = ServerRefuseCommand{Client: client}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
+// Drop gives the command drop: this client is gone, or shall go. Refused means that it is not available now.
+func (r *ServerRunner) Drop(client fsm.Peer) fsm.Result {
+	r.event.Kind = ServerCommandDrop
+	r.event.Drop = ServerDropCommand{Client: client}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -71,8 +78,13 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 		c.Client = fsm.Peer(s.Open('{').Field("client").Int(0, 31))
 		s.Close('}')
 		give = func() fsm.Result { return r.Refuse(c.Client) }
+	case "drop":
+		var c ServerDropCommand
+		c.Client = fsm.Peer(s.Open('{').Field("client").Int(0, 31))
+		s.Close('}')
+		give = func() fsm.Result { return r.Drop(c.Client) }
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "accept", "suggest", "refuse")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "accept", "suggest", "refuse", "drop")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -196,6 +208,9 @@ func (r *ServerRunner) AppendEvent(b []byte) []byte {
 	case ServerCommandRefuse:
 		b = wire.AppendInt(b, "refuse{client: ", int64(r.event.Refuse.Client))
 		return append(b, '}')
+	case ServerCommandDrop:
+		b = wire.AppendInt(b, "drop{client: ", int64(r.event.Drop.Client))
+		return append(b, '}')
 	case ServerTimerSessionPatience:
 		b = wire.AppendInt(b, "session[", int64(fsm.Peer(r.event.Key)))
 		return append(b, "].patience"...)
@@ -227,6 +242,9 @@ func (r *ServerRunner) AppendEffect(b []byte, i int) []byte {
 			return append(b, '}')
 		case ServerReportLeft:
 			b = wire.AppendInt(b, " left{id: ", int64(e.Report.Left.Id))
+			return append(b, '}')
+		case ServerReportDismissed:
+			b = wire.AppendInt(b, " dismissed{client: ", int64(e.Report.Dismissed.Client))
 			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
@@ -263,9 +281,10 @@ func (r *ServerRunner) AppendLegal(b []byte) []byte {
 
 // ServerHandlers has a function for each report of a Server; those that are nil are not called.
 type ServerHandlers struct {
-	Judge  func(ServerJudgeReport)  // is this description right?
-	Joined func(ServerJoinedReport) // there is another player.
-	Left   func(ServerLeftReport)   // and one less.
+	Judge     func(ServerJudgeReport)     // is this description right?
+	Joined    func(ServerJoinedReport)    // there is another player.
+	Left      func(ServerLeftReport)      // and one less.
+	Dismissed func(ServerDismissedReport) // this client was refused.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
@@ -284,6 +303,10 @@ func (h *ServerHandlers) OnReport(r *ServerRunner, i int) {
 		if h.Left != nil {
 			h.Left(r.Report(i).Left)
 		}
+	case ServerReportDismissed:
+		if h.Dismissed != nil {
+			h.Dismissed(r.Report(i).Dismissed)
+		}
 	}
 }
 
@@ -297,26 +320,28 @@ var serverInfo = fsm.Info{
 	States:   []string{"up"},
 	Final:    []bool{false},
 	Messages: []string{"PLAYER", "SUGGEST", "ACCEPT", "REFUSE"},
-	Commands: []string{"accept", "suggest", "refuse"},
-	Reports:  []string{"judge", "joined", "left"},
+	Commands: []string{"accept", "suggest", "refuse", "drop"},
+	Reports:  []string{"judge", "joined", "left", "dismissed"},
 	Timers:   []string{"session.patience"},
 	Transitions: []fsm.Transition{
-		{Name: "up up", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 123, Col: 39},
-		{Name: "up lost", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 123, Col: 43},
-		{Name: "up PLAYER", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 123, Col: 49},
-		{Name: "up session.arrives/1", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 125, Col: 13},
-		{Name: "up session.arrives/2", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 126, Col: 13},
-		{Name: "up session.asks", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 127, Col: 23},
-		{Name: "up session.agrees", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 128, Col: 25},
-		{Name: "up session.leaves", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 129, Col: 25},
-		{Name: "up accept", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 130, Col: 17},
-		{Name: "up suggest", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 131, Col: 18},
-		{Name: "up refuse", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 132, Col: 17},
+		{Name: "up up", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 129, Col: 39},
+		{Name: "up lost", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 129, Col: 43},
+		{Name: "up PLAYER", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 129, Col: 49},
+		{Name: "up session.arrives/1", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 131, Col: 13},
+		{Name: "up session.arrives/2", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 132, Col: 13},
+		{Name: "up session.asks", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 133, Col: 23},
+		{Name: "up session.agrees", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 134, Col: 25},
+		{Name: "up session.leaves", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 135, Col: 25},
+		{Name: "up session.dismissed", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 136, Col: 28},
+		{Name: "up accept", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 137, Col: 17},
+		{Name: "up suggest", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 138, Col: 18},
+		{Name: "up refuse", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 139, Col: 17},
+		{Name: "up drop", From: 0, To: 0, File: "specs/negotiation/spec.yaml", Line: 140, Col: 15},
 	},
 	TickNanos:  1000000000,
 	Parties:    32,
 	MaxFrame:   maxFrame,
-	MaxEffects: 6,
+	MaxEffects: 771,
 	Ordered:    true,
 	Reliable:   true,
 	Duplicates: false,
@@ -324,10 +349,10 @@ var serverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var serverLegal = [...]string{
-	ServerStateUp: "up, lost, PLAYER, accept, suggest, refuse",
+	ServerStateUp: "up, lost, PLAYER, accept, suggest, refuse, drop",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var serverHandles = [][]uint16{
-	ServerStateUp: {ServerEventUp: 1, ServerEventLost: 2, ServerReceivePlayer: 3, ServerCommandAccept: 9, ServerCommandSuggest: 10, ServerCommandRefuse: 11},
+	ServerStateUp: {ServerEventUp: 1, ServerEventLost: 2, ServerReceivePlayer: 3, ServerCommandAccept: 10, ServerCommandSuggest: 11, ServerCommandRefuse: 12, ServerCommandDrop: 13},
 }

@@ -44,7 +44,7 @@ func newServerSessionPart() ServerSessionPart {
 // linkUp gives the part the event up.
 func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
 	if m.State == ServerSessionStateAway {
-		// specs/negotiation/spec.yaml:69
+		// specs/negotiation/spec.yaml:71
 		m.Patience = true
 		fx.start(serverAlarmSessionPatience, uint32(c))
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionArrives, sessionArrives: serverWaitingSessionArrivesFields{c: c}})
@@ -56,11 +56,12 @@ func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer, why Why) bool {
 	switch m.State {
 	case ServerSessionStateFresh, ServerSessionStateJudging:
-		// specs/negotiation/spec.yaml:96
+		// specs/negotiation/spec.yaml:99
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: why}
 		fx.closeTo(c)
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionDismissed, sessionDismissed: serverWaitingSessionDismissedFields{c: c}})
 		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
+		// specs/negotiation/spec.yaml:70 entry
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmSessionPatience, uint32(c))
@@ -85,11 +86,11 @@ func (m *ServerSessionPart) onAccept(fx *ServerEffects, c fsm.Peer, id Id) {
 func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id Id) bool {
 	switch m.State {
 	case ServerSessionStateJudging:
-		// specs/negotiation/spec.yaml:76
+		// specs/negotiation/spec.yaml:78
 		m.onAccept(fx, c, id)
 		return true
 	case ServerSessionStateAgreed:
-		// specs/negotiation/spec.yaml:86
+		// specs/negotiation/spec.yaml:88
 		m.onAccept(fx, c, id)
 		return true
 	}
@@ -100,9 +101,9 @@ func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id Id) 
 func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerSessionStateFresh, ServerSessionStateJudging, ServerSessionStateOffered:
-		// specs/negotiation/spec.yaml:99
+		// specs/negotiation/spec.yaml:102
 		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
+		// specs/negotiation/spec.yaml:70 entry
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmSessionPatience, uint32(c))
@@ -112,10 +113,10 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		m.Used = 0
 		m.Number = 1
 	case ServerSessionStatePlaying:
-		// specs/negotiation/spec.yaml:89
+		// specs/negotiation/spec.yaml:91
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c, id: m.Number}})
 		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
+		// specs/negotiation/spec.yaml:70 entry
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmSessionPatience, uint32(c))
@@ -131,10 +132,10 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Name, data Data) bool {
 	switch m.State {
 	case ServerSessionStateAway:
-		// specs/negotiation/spec.yaml:70
+		// specs/negotiation/spec.yaml:72
 		return true
 	case ServerSessionStateFresh:
-		// specs/negotiation/spec.yaml:73
+		// specs/negotiation/spec.yaml:75
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmSessionPatience, uint32(c))
@@ -146,7 +147,7 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 		m.State = ServerSessionStateJudging
 		return true
 	case ServerSessionStateOffered:
-		// specs/negotiation/spec.yaml:81
+		// specs/negotiation/spec.yaml:83
 		if name == m.Called && data == m.About {
 			if m.Patience {
 				m.Patience = false
@@ -156,7 +157,7 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 			m.State = ServerSessionStateAgreed
 			return true
 		}
-		// specs/negotiation/spec.yaml:82
+		// specs/negotiation/spec.yaml:84
 		if m.Used < Rounds {
 			if m.Patience {
 				m.Patience = false
@@ -169,11 +170,12 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 			m.State = ServerSessionStateJudging
 			return true
 		}
-		// specs/negotiation/spec.yaml:83
+		// specs/negotiation/spec.yaml:85
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhyUndecided}
 		fx.closeTo(c)
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionDismissed, sessionDismissed: serverWaitingSessionDismissedFields{c: c}})
 		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
+		// specs/negotiation/spec.yaml:70 entry
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmSessionPatience, uint32(c))
@@ -192,7 +194,7 @@ func (m *ServerSessionPart) commandSuggest(fx *ServerEffects, c fsm.Peer, name N
 	if m.State != ServerSessionStateJudging {
 		return false
 	}
-	// specs/negotiation/spec.yaml:77
+	// specs/negotiation/spec.yaml:79
 	m.Called = name
 	m.About = data
 	fx.sendTo(MessageSuggest, c).Suggest = SuggestMessage{Name: name, Data: data}
@@ -202,16 +204,53 @@ func (m *ServerSessionPart) commandSuggest(fx *ServerEffects, c fsm.Peer, name N
 	return true
 }
 
+// commandDrop gives the part the command drop. It returns false if the part refuses that.
+func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
+	switch m.State {
+	case ServerSessionStateFresh, ServerSessionStateJudging, ServerSessionStateOffered:
+		// specs/negotiation/spec.yaml:103
+		fx.closeTo(c)
+		m.State = ServerSessionStateAway
+		// specs/negotiation/spec.yaml:70 entry
+		if m.Patience {
+			m.Patience = false
+			fx.stop(serverAlarmSessionPatience, uint32(c))
+		}
+		m.Called = nameOf("")
+		m.About = dataOf("")
+		m.Used = 0
+		m.Number = 1
+		return true
+	case ServerSessionStatePlaying:
+		// specs/negotiation/spec.yaml:92
+		fx.closeTo(c)
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c, id: m.Number}})
+		m.State = ServerSessionStateAway
+		// specs/negotiation/spec.yaml:70 entry
+		if m.Patience {
+			m.Patience = false
+			fx.stop(serverAlarmSessionPatience, uint32(c))
+		}
+		m.Called = nameOf("")
+		m.About = dataOf("")
+		m.Used = 0
+		m.Number = 1
+		return true
+	}
+	return false
+}
+
 // expirePatience gives the part the expiry of timer patience.
 func (m *ServerSessionPart) expirePatience(fx *ServerEffects, c fsm.Peer) fsm.Code {
 	switch m.State {
 	case ServerSessionStateFresh, ServerSessionStateOffered:
 		m.Patience = false
-		// specs/negotiation/spec.yaml:93
+		// specs/negotiation/spec.yaml:96
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhySlow}
 		fx.closeTo(c)
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionDismissed, sessionDismissed: serverWaitingSessionDismissedFields{c: c}})
 		m.State = ServerSessionStateAway
-		// specs/negotiation/spec.yaml:68 entry
+		// specs/negotiation/spec.yaml:70 entry
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmSessionPatience, uint32(c))

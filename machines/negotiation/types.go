@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "b5083d458540e23755c8168b9dd876221317c445c9b9022dacc27deb24b4e249"
+const hash = "d43fc74e20cc2f7521d2a9eb02254387f8cd892766cf361245b908be09f9c561"
 
 // The constants of the specification that its machines use.
 const (

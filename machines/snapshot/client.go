@@ -43,73 +43,73 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch m.State {
 	case ClientStateCalling:
 		if ev.Kind == ClientEventUp {
-			// specs/snapshot/spec.yaml:145
+			// specs/snapshot/spec.yaml:147
 			m.State = ClientStateDownloading
 			return took(0)
 		}
 	case ClientStateDownloading:
 		switch ev.Kind {
 		case ClientReceivePiece:
-			// specs/snapshot/spec.yaml:148
+			// specs/snapshot/spec.yaml:150
 			m.Torn = m.Torn || m.Some && ev.Message.Piece.At != m.Seen
 			m.Some = true
 			m.Seen = ev.Message.Piece.At
 			fx.report(ClientReportPiece).Piece = ClientPieceReport{Data: ev.Message.Piece.Data, Last: ev.Message.Piece.Last}
 			return took(1)
 		case ClientReceiveChange:
-			// specs/snapshot/spec.yaml:149
+			// specs/snapshot/spec.yaml:151
 			m.Wrong = m.Wrong || !m.Some || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%Period
 			m.Seen = ev.Message.Change.Number
 			fx.report(ClientReportChanged).Changed = ClientChangedReport{Data: ev.Message.Change.Data}
 			return took(2)
 		case ClientReceiveJoined:
-			// specs/snapshot/spec.yaml:150
+			// specs/snapshot/spec.yaml:152
 			fx.report(ClientReportJoined)
 			m.State = ClientStatePlaying
 			return took(3)
 		case ClientCommandLeave:
-			// specs/snapshot/spec.yaml:159
+			// specs/snapshot/spec.yaml:161
 			m.commandLeave(fx)
 			return took(4)
 		case ClientEventLost:
-			// specs/snapshot/spec.yaml:160
+			// specs/snapshot/spec.yaml:162
 			m.linkLost(fx)
 			return took(5)
 		}
 	case ClientStatePlaying:
 		switch ev.Kind {
 		case ClientReceiveChange:
-			// specs/snapshot/spec.yaml:153
+			// specs/snapshot/spec.yaml:155
 			m.Wrong = m.Wrong || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%Period
 			m.Seen = ev.Message.Change.Number
 			fx.report(ClientReportChanged).Changed = ClientChangedReport{Data: ev.Message.Change.Data}
 			return took(6)
 		case ClientReceiveSaid:
-			// specs/snapshot/spec.yaml:154
+			// specs/snapshot/spec.yaml:156
 			fx.report(ClientReportSaid).Said = ClientSaidReport{Data: ev.Message.Said.Data}
 			return took(7)
 		case ClientCommandLeave:
-			// specs/snapshot/spec.yaml:159
+			// specs/snapshot/spec.yaml:161
 			m.commandLeave(fx)
 			return took(8)
 		case ClientEventLost:
-			// specs/snapshot/spec.yaml:160
+			// specs/snapshot/spec.yaml:162
 			m.linkLost(fx)
 			return took(9)
 		}
 	case ClientStateGone:
 		switch ev.Kind {
 		case ClientReceivePiece:
-			// specs/snapshot/spec.yaml:155
+			// specs/snapshot/spec.yaml:157
 			return ignored(10)
 		case ClientReceiveChange:
-			// specs/snapshot/spec.yaml:155
+			// specs/snapshot/spec.yaml:157
 			return ignored(11)
 		case ClientReceiveJoined:
-			// specs/snapshot/spec.yaml:155
+			// specs/snapshot/spec.yaml:157
 			return ignored(12)
 		case ClientReceiveSaid:
-			// specs/snapshot/spec.yaml:155
+			// specs/snapshot/spec.yaml:157
 			return ignored(13)
 		}
 	}

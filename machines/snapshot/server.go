@@ -59,7 +59,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventLost:
-			// specs/snapshot/spec.yaml:117
+			// specs/snapshot/spec.yaml:119
 			old := *m
 			fx.fired = append(fx.fired, 0)
 			m.Session[fx.from].linkLost(fx, fx.from)
@@ -68,27 +68,27 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(0)
 		case ServerEventUp:
-			// specs/snapshot/spec.yaml:118
+			// specs/snapshot/spec.yaml:120
 			fx.fired = append(fx.fired, 1)
 			m.Session[fx.from].linkUp(fx, fx.from)
 			fx.report(ServerReportAccepted).Accepted = ServerAcceptedReport{Client: fx.from}
 			return took(1)
 		case ServerCommandCopy:
-			// specs/snapshot/spec.yaml:119
+			// specs/snapshot/spec.yaml:121
 			fx.fired = append(fx.fired, 2)
 			if !m.Session[ev.Copy.Client].commandBegin(fx, ev.Copy.Client, m.Now) {
 				return refused(2)
 			}
 			return took(2)
 		case ServerCommandPiece:
-			// specs/snapshot/spec.yaml:120
+			// specs/snapshot/spec.yaml:122
 			fx.fired = append(fx.fired, 3)
 			if !m.Session[ev.Piece.Client].commandPiece(fx, ev.Piece.Client, ev.Piece.Data, ev.Piece.Last) {
 				return refused(3)
 			}
 			return took(3)
 		case ServerCommandNext:
-			// specs/snapshot/spec.yaml:121
+			// specs/snapshot/spec.yaml:123
 			old := *m
 			fx.fired = append(fx.fired, 4)
 			if !m.Session[ev.Next.Client].commandNext(fx, ev.Next.Client) || !m.settle(fx) {
@@ -96,7 +96,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(4)
 		case ServerCommandChange:
-			// specs/snapshot/spec.yaml:122
+			// specs/snapshot/spec.yaml:124
 			old := *m
 			fx.fired = append(fx.fired, 5)
 			m.Now = Stamp((int64(m.Now) + 1) % Period)
@@ -110,14 +110,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(5)
 		case ServerCommandSay:
-			// specs/snapshot/spec.yaml:123
+			// specs/snapshot/spec.yaml:125
 			fx.fired = append(fx.fired, 6)
 			for p := range fsm.Peer(16) {
 				m.Session[p].commandSay(fx, p, ev.Say.Data)
 			}
 			return took(6)
 		case ServerCommandDrop:
-			// specs/snapshot/spec.yaml:124
+			// specs/snapshot/spec.yaml:126
 			old := *m
 			fx.fired = append(fx.fired, 7)
 			if !m.Session[ev.Drop.Client].commandDrop(fx, ev.Drop.Client) || !m.settle(fx) {
@@ -146,12 +146,12 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		if m.State == ServerStateUp {
 			switch next.kind {
 			case serverWaitingSessionJoined:
-				// specs/snapshot/spec.yaml:125
+				// specs/snapshot/spec.yaml:127
 				fx.fired = append(fx.fired, 8)
 				fx.report(ServerReportJoined).Joined = ServerJoinedReport{Client: next.sessionJoined.c}
 				continue
 			case serverWaitingSessionLeft:
-				// specs/snapshot/spec.yaml:126
+				// specs/snapshot/spec.yaml:128
 				fx.fired = append(fx.fired, 9)
 				fx.report(ServerReportLeft).Left = ServerLeftReport{Client: next.sessionLeft.c}
 				continue

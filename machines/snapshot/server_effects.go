@@ -22,7 +22,7 @@ const (
 	ServerCommandNext                                 // there is room in the stream
 	ServerCommandChange                               // something in the game is different now
 	ServerCommandSay                                  // somebody says something
-	ServerCommandDrop                                 // the client is too slow
+	ServerCommandDrop                                 // the client is too slow, or shall go
 	ServerTimerSessionPatience                        // timer session.patience expired; for the copy and the changes behind it
 )
 
@@ -74,7 +74,7 @@ type ServerSayCommand struct {
 	Data Data
 }
 
-// ServerDropCommand are the fields of command drop: the client is too slow.
+// ServerDropCommand are the fields of command drop: the client is too slow, or shall go.
 type ServerDropCommand struct {
 	Client fsm.Peer
 }

@@ -64,7 +64,8 @@ func (r *ServerRunner) Say(data Data) fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
-// Drop gives the command drop: the client is too slow. Refused means that it is not available now.
+// Drop gives the command drop: the client is too slow, or shall go. Refused means that it is not available
+// now.
 func (r *ServerRunner) Drop(client fsm.Peer) fsm.Result {
 	r.event.Kind = ServerCommandDrop
 	r.event.Drop = ServerDropCommand{Client: client}
@@ -343,16 +344,16 @@ var serverInfo = fsm.Info{
 	Reports:  []string{"accepted", "joined", "left"},
 	Timers:   []string{"session.patience"},
 	Transitions: []fsm.Transition{
-		{Name: "up lost", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 117, Col: 39},
-		{Name: "up up", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 118, Col: 13},
-		{Name: "up copy", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 119, Col: 15},
-		{Name: "up piece", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 120, Col: 16},
-		{Name: "up next", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 121, Col: 15},
-		{Name: "up change", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 122, Col: 17},
-		{Name: "up say", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 123, Col: 14},
-		{Name: "up drop", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 124, Col: 15},
-		{Name: "up session.joined", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 125, Col: 25},
-		{Name: "up session.left", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 126, Col: 23},
+		{Name: "up lost", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 119, Col: 39},
+		{Name: "up up", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 120, Col: 13},
+		{Name: "up copy", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 121, Col: 15},
+		{Name: "up piece", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 122, Col: 16},
+		{Name: "up next", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 123, Col: 15},
+		{Name: "up change", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 124, Col: 17},
+		{Name: "up say", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 125, Col: 14},
+		{Name: "up drop", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 126, Col: 15},
+		{Name: "up session.joined", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 127, Col: 25},
+		{Name: "up session.left", From: 0, To: 0, File: "specs/snapshot/spec.yaml", Line: 128, Col: 23},
 	},
 	TickNanos:  1000000000,
 	Parties:    16,

@@ -58,10 +58,10 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		m.State = ServerSessionStateAway
 		m.enterAway(fx, c)
 	case ServerSessionStateDownloading, ServerSessionStateCatching:
-		// specs/snapshot/spec.yaml:95
+		// specs/snapshot/spec.yaml:97
 		m.onLost(fx, c)
 	case ServerSessionStatePlaying:
-		// specs/snapshot/spec.yaml:86
+		// specs/snapshot/spec.yaml:87
 		m.onLost(fx, c)
 	}
 }
@@ -92,13 +92,13 @@ func (m *ServerSessionPart) commandPiece(fx *ServerEffects, c fsm.Peer, data Dat
 	if m.State != ServerSessionStateDownloading {
 		return false
 	}
-	// specs/snapshot/spec.yaml:75
+	// specs/snapshot/spec.yaml:76
 	if last {
 		fx.sendTo(MessagePiece, c).Piece = PieceMessage{At: m.Cut, Last: last, Data: data}
 		m.State = ServerSessionStateCatching
 		return true
 	}
-	// specs/snapshot/spec.yaml:76
+	// specs/snapshot/spec.yaml:77
 	if !last && m.Sent < 63 {
 		m.Sent++
 		fx.sendTo(MessagePiece, c).Piece = PieceMessage{At: m.Cut, Last: last, Data: data}
@@ -112,13 +112,13 @@ func (m *ServerSessionPart) commandNext(fx *ServerEffects, c fsm.Peer) bool {
 	if m.State != ServerSessionStateCatching {
 		return false
 	}
-	// specs/snapshot/spec.yaml:80
+	// specs/snapshot/spec.yaml:81
 	if m.Changes.Len > 0 {
 		fx.sendTo(MessageChange, c).Change = ChangeMessage{Number: m.Changes.Items[0].Number, Data: m.Changes.Items[0].Data}
 		m.Changes.dropFirst()
 		return true
 	}
-	// specs/snapshot/spec.yaml:81
+	// specs/snapshot/spec.yaml:82
 	if m.Patience {
 		m.Patience = false
 		fx.stop(serverAlarmSessionPatience, uint32(c))
@@ -136,21 +136,21 @@ func (m *ServerSessionPart) commandChange(fx *ServerEffects, c fsm.Peer, number 
 		// specs/snapshot/spec.yaml:66
 		return true
 	case ServerSessionStateAccepted:
-		// specs/snapshot/spec.yaml:71
+		// specs/snapshot/spec.yaml:72
 		return true
 	case ServerSessionStateDownloading, ServerSessionStateCatching:
-		// specs/snapshot/spec.yaml:91
+		// specs/snapshot/spec.yaml:93
 		if m.Changes.Len < Most {
 			return m.Changes.add(Change{Number: number, Data: data})
 		}
-		// specs/snapshot/spec.yaml:92 changes come faster than they can be sent
+		// specs/snapshot/spec.yaml:94 changes come faster than they can be sent
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
 		m.State = ServerSessionStateAway
 		m.enterAway(fx, c)
 		return true
 	case ServerSessionStatePlaying:
-		// specs/snapshot/spec.yaml:84
+		// specs/snapshot/spec.yaml:85
 		fx.sendTo(MessageChange, c).Change = ChangeMessage{Number: number, Data: data}
 		return true
 	}
@@ -163,11 +163,11 @@ func (m *ServerSessionPart) commandSay(fx *ServerEffects, c fsm.Peer, data Data)
 	case ServerSessionStateAway:
 	// specs/snapshot/spec.yaml:66
 	case ServerSessionStateAccepted:
-	// specs/snapshot/spec.yaml:71
+	// specs/snapshot/spec.yaml:72
 	case ServerSessionStateDownloading, ServerSessionStateCatching:
-	// specs/snapshot/spec.yaml:96
+	// specs/snapshot/spec.yaml:98
 	case ServerSessionStatePlaying:
-		// specs/snapshot/spec.yaml:85
+		// specs/snapshot/spec.yaml:86
 		fx.sendTo(MessageSaid, c).Said = SaidMessage{Data: data}
 	}
 }
@@ -175,8 +175,21 @@ func (m *ServerSessionPart) commandSay(fx *ServerEffects, c fsm.Peer, data Data)
 // commandDrop gives the part the command drop. It returns false if the part refuses that.
 func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
+	case ServerSessionStateAccepted:
+		// specs/snapshot/spec.yaml:71
+		fx.closeTo(c)
+		m.State = ServerSessionStateAway
+		m.enterAway(fx, c)
+		return true
 	case ServerSessionStateDownloading, ServerSessionStateCatching:
-		// specs/snapshot/spec.yaml:93
+		// specs/snapshot/spec.yaml:95
+		fx.closeTo(c)
+		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
+		m.State = ServerSessionStateAway
+		m.enterAway(fx, c)
+		return true
+	case ServerSessionStatePlaying:
+		// specs/snapshot/spec.yaml:88
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
 		m.State = ServerSessionStateAway
@@ -191,7 +204,7 @@ func (m *ServerSessionPart) expirePatience(fx *ServerEffects, c fsm.Peer) fsm.Co
 	switch m.State {
 	case ServerSessionStateDownloading, ServerSessionStateCatching:
 		m.Patience = false
-		// specs/snapshot/spec.yaml:94
+		// specs/snapshot/spec.yaml:96
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeft, sessionLeft: serverWaitingSessionLeftFields{c: c}})
 		m.State = ServerSessionStateAway

@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "50d8677691e22ed221a869c2d5a4c5670bd9eb28fd74058003f3ab5b954c8455"
+const hash = "54a1ea09ccb585a8cf10a774733c42d35d2420e928f2bc05052132636a87119b"
 
 // The constants of the specification that its machines use.
 const (
