@@ -1,6 +1,7 @@
 package opinions
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
@@ -137,7 +139,7 @@ func TestSecond(t *testing.T) {
 			continue
 		}
 		for _, r := range p {
-			if r.File != file || r.Configurations > uint64(most) || r.Said[Asked[0]] == "" {
+			if r.File != file || r.Configurations > uint64(most) || r.Said[SecondChecker] == "" {
 				continue
 			}
 			for _, c := range reports(t, file, uint64(most), r.Check) {
@@ -145,12 +147,12 @@ func TestSecond(t *testing.T) {
 					continue // the page is about an older version
 				}
 				o, again := Second(spec, c, 2*most), &Row{Said: map[string]string{}}
-				again.Say(Asked[0], o)
-				if again.Said[Asked[0]] != r.Said[Asked[0]] || c.Configurations != r.Configurations ||
+				again.Say(SecondChecker, o)
+				if again.Said[SecondChecker] != r.Said[SecondChecker] || c.Configurations != r.Configurations ||
 					!slices.Equal(violated(c), r.Violated) {
 					t.Errorf("%s: %d configurations, violated: %v, second checker: %s; the page has %d, %v, %s",
-						r.Key(), c.Configurations, violated(c), again.Said[Asked[0]], r.Configurations, r.Violated,
-						r.Said[Asked[0]])
+						r.Key(), c.Configurations, violated(c), again.Said[SecondChecker], r.Configurations, r.Violated,
+						r.Said[SecondChecker])
 				}
 				if o.Agrees {
 					same++
@@ -173,37 +175,38 @@ func violated(r *report.Report) (out []string) {
 	return out
 }
 
-// TestCampaign asks about all checks of at most PARLEY_OPINIONS configurations and writes the page. With
-// PARLEY_OPINIONS_NEW it asks only those who have not been asked. PARLEY_OPINIONS_OF names who is asked,
-// with commas; without it the second checker and Spin.
+// TestCampaign asks about all checks of at most PARLEY_OPINIONS configurations, the small ones first, and puts each
+// answer into the page at once. With PARLEY_OPINIONS_NEW it asks only those who have not been asked.
+// PARLEY_OPINIONS_OF names who is asked, with commas; without it everybody but TLC.
 func TestCampaign(t *testing.T) {
 	most, err := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS"), 10, 64)
 	if err != nil {
 		t.Skip("with PARLEY_OPINIONS=NUMBER alone: it takes hours")
 	}
 	debug.SetGCPercent(200)
-	ask := []string{Asked[0], Asked[1]}
+	ask := []string{SecondChecker, SpinItself, TLAText}
 	if of := os.Getenv("PARLEY_OPINIONS_OF"); of != "" {
 		ask = strings.Split(of, ",")
 	}
 	if _, err := exec.LookPath("spin"); err != nil {
-		ask = slices.DeleteFunc(ask, func(who string) bool { return who == Asked[1] })
+		ask = slices.DeleteFunc(ask, func(who string) bool { return who == SpinItself })
 	}
-	old := Page{}
-	if text, err := os.ReadFile(where); err == nil {
-		if old, err = Parse(string(text)); err != nil {
+	p := blank(t)
+	bySize := slices.Clone(p)
+	slices.SortStableFunc(bySize, func(a, b *Row) int { return cmp.Compare(a.Configurations, b.Configurations) })
+	for _, r := range bySize {
+		if !campaign(t, r, most, ask) {
+			continue
+		}
+		if err := files.Write(where, []byte(p.String())); err != nil {
 			t.Fatal(err)
 		}
 	}
-	list := specFiles(t)
-	for _, file := range list {
-		old = campaign(t, old, list, file, most, ask)
-		if err := os.WriteFile(where, []byte(old.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if err := files.Write(where, []byte(p.String())); err != nil {
+		t.Fatal(err)
 	}
 	agreed, said := 0, map[string]int{}
-	for _, r := range old {
+	for _, r := range p {
 		if r.Agreed() {
 			agreed++
 		}
@@ -213,49 +216,49 @@ func TestCampaign(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of %d checks have somebody who agrees; %s", agreed, len(old), fmt.Sprint(said))
+	t.Logf("%d of %d checks have somebody who agrees; %s", agreed, len(p), fmt.Sprint(said))
 }
 
-// campaign asks about the checks of one file, and returns the page with their rows.
-func campaign(t *testing.T, old Page, list []string, file string, most uint64, ask []string) (p Page) {
-	var rows Page
-	whole, _ := compile.Load(specs+file, compile.Options{})
-	if whole != nil {
-		spec, err := second.Load(specs + file)
-		if err != nil {
+// blank is the page with a row for each check that there is, old ones with what they say.
+func blank(t *testing.T) (p Page) {
+	t.Helper()
+	old := Page{}
+	if text, err := os.ReadFile(where); err == nil {
+		if old, err = Parse(string(text)); err != nil {
 			t.Fatal(err)
 		}
-		for _, c := range whole.Checks {
-			rows = append(rows, row(t, old.Of(file+" "+c.Name), spec, file, c.Name, Short(whole.Text), most, ask))
-		}
 	}
-	for _, f := range list {
-		if f == file {
-			p = append(p, rows...)
-			continue
+	for _, file := range specFiles(t) {
+		whole, _ := compile.Load(specs+file, compile.Options{})
+		if whole == nil {
+			continue // some files are there to be refused
 		}
-		for _, r := range old {
-			if r.File == f {
-				p = append(p, r)
+		for _, c := range whole.Checks {
+			r := old.Of(file + " " + c.Name)
+			if r == nil {
+				r = &Row{File: file, Check: c.Name, Said: map[string]string{}}
 			}
+			p = append(p, r)
 		}
 	}
 	return p
 }
 
-func row(t *testing.T, r *Row, spec *second.Spec, file, name, hash string, most uint64, ask []string) *Row {
-	fresh := os.Getenv("PARLEY_OPINIONS_NEW") == ""
-	if r == nil {
-		r = &Row{File: file, Check: name, Said: map[string]string{}}
+// campaign asks about one check, and reports whether its row is another one now.
+func campaign(t *testing.T, r *Row, most uint64, ask []string) bool {
+	whole, list := compile.Load(specs+r.File, compile.Options{})
+	if whole == nil {
+		t.Fatal(list)
 	}
+	hash, fresh := Short(whole.Text), os.Getenv("PARLEY_OPINIONS_NEW") == ""
 	wanted := slices.DeleteFunc(slices.Clone(ask), func(who string) bool { return !fresh && r.Said[who] != "" })
-	if fresh && r.Configurations > most || r.Hash == hash && (r.Configurations > most || len(wanted) == 0) {
-		return r
+	if r.Hash == hash && (r.Configurations > most || len(wanted) == 0) {
+		return false
 	}
-	found := reports(t, file, 0, name)
+	found := reports(t, r.File, 0, r.Check)
 	if len(found) != 1 {
 		t.Errorf("%s: the first checker does not come to its end", r.Key())
-		return r
+		return false
 	}
 	first := found[0]
 	if r.Hash != hash {
@@ -264,19 +267,11 @@ func row(t *testing.T, r *Row, spec *second.Spec, file, name, hash string, most 
 	}
 	r.Hash, r.Configurations, r.Violated = hash, first.Configurations, violated(first)
 	if r.Configurations > most {
-		return r
+		return true
 	}
 	for _, who := range wanted {
-		var o Opinion
 		start := time.Now()
-		switch who {
-		case Asked[0]:
-			o = Second(spec, first, 0)
-		case Asked[1]:
-			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
-			o = Spin(ctx, specs+file, first, 4000)
-			cancel()
-		}
+		o := about(t, who, r.File, first)
 		r.Say(who, o)
 		t.Logf("%s: %d configurations, %s: %s (%v)", r.Key(), r.Configurations, who, r.Said[who],
 			time.Since(start).Round(time.Millisecond))
@@ -285,16 +280,35 @@ func row(t *testing.T, r *Row, spec *second.Spec, file, name, hash string, most 
 		}
 		debug.FreeOSMemory()
 	}
-	return r
+	return true
+}
+
+// about asks somebody about the check of a report.
+func about(t *testing.T, who, file string, first *report.Report) Opinion {
+	t.Helper()
+	switch who {
+	case SecondChecker:
+		spec, err := second.Load(specs + file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return Second(spec, first, 0)
+	case SpinItself:
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+		defer cancel()
+		return Spin(ctx, specs+file, first, 4000)
+	}
+	t.Fatalf("PARLEY_OPINIONS_OF: nobody can ask %s", who)
+	return Opinion{}
 }
 
 // TestPageParses: what is written is read again, with its reasons.
 func TestPageParses(t *testing.T) {
 	p := Page{
 		{File: "a/spec.yaml", Check: "one", Configurations: 1234,
-			Said: map[string]string{Asked[0]: "agrees", Asked[1]: "no: time"}},
+			Said: map[string]string{SecondChecker: "agrees", SpinItself: "no: time"}},
 		{File: "a/spec.yaml", Check: "two", Violated: []string{"x", "y"},
-			Said: map[string]string{Asked[0]: "no: a reason", Asked[1]: "DIFFERS: 3"}},
+			Said: map[string]string{SecondChecker: "no: a reason", SpinItself: "DIFFERS: 3"}},
 		{File: "b/spec.yaml", Check: "one", Configurations: 7, Said: map[string]string{}},
 	}
 	got, err := Parse(p.String())

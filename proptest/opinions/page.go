@@ -19,8 +19,16 @@ type Row struct {
 	Said map[string]string
 }
 
-// Asked are those that are asked, as the page names them.
-var Asked = []string{"second checker", "Spin", "TLC"}
+// Those that are asked, as the page names them.
+const (
+	SecondChecker = "second checker"
+	SpinItself    = "Spin"
+	TLAText       = "TLA+ text"
+	TLCItself     = "TLC"
+)
+
+// Asked are all of them, in the order of the page.
+var Asked = []string{SecondChecker, SpinItself, TLAText, TLCItself}
 
 // Key names a check.
 func (r *Row) Key() string { return r.File + " " + r.Check }
@@ -49,7 +57,9 @@ Every check of ` + "`specs`" + `, and what others say of it. The first checker (
   the same claims violated, and counterexamples and witnesses as short. It reduces nothing.
 * **Spin**, on the export to Promela ([EXPORT.md](EXPORT.md)): as many states; or, where something is violated, an error that the
   first checker has found, too. Claims about what can follow are not in the model.
-* **TLC**, on the export to TLA+.
+* **TLA+ text**: the export to TLA+, which an evaluator of our own (` + "`proptest/tla`" + `) has read and searched: as many configurations, the same
+  claims violated, and runs as short. It says that the text means what the first checker does; TLC was not asked.
+* **TLC** itself, on the same text.
 
 The hash is that of the specification that was asked about, as reports have it. Where it has changed since, the row is of an older version.
 A number stands for the reason why somebody has no opinion; the reasons are below. Nothing is written where nobody was asked.
@@ -146,13 +156,18 @@ func Parse(text string) (p Page, err error) {
 		}
 	}
 	file := ""
+	var asked []string // those that this page has columns for
 	for line := range strings.Lines(table) {
 		cells := strings.Split(strings.TrimSpace(line), "|")
-		if len(cells) != 7+len(Asked) || strings.HasPrefix(line, "|---") || strings.HasPrefix(line, "| specification") {
-			continue
-		}
 		for i := range cells {
 			cells[i] = strings.TrimSpace(cells[i])
+		}
+		if len(cells) > 7 && cells[1] == "specification" {
+			asked = cells[6 : len(cells)-1]
+			continue
+		}
+		if asked == nil || len(cells) != 7+len(asked) || strings.HasPrefix(line, "|---") {
+			continue
 		}
 		if cells[1] != "" {
 			file = strings.Trim(cells[1], "`")
@@ -164,7 +179,7 @@ func Parse(text string) (p Page, err error) {
 		if cells[5] != "" {
 			r.Violated = strings.Split(cells[5], ", ")
 		}
-		for i, who := range Asked {
+		for i, who := range asked {
 			said := cells[6+i]
 			if n, err := strconv.Atoi(said); err == nil {
 				if n < 1 || n > len(reasons) {
