@@ -177,7 +177,8 @@ func violated(r *report.Report) (out []string) {
 
 // TestCampaign asks about all checks of at most PARLEY_OPINIONS configurations, the small ones first, and puts each
 // answer into the page at once. With PARLEY_OPINIONS_NEW it asks only those who have not been asked.
-// PARLEY_OPINIONS_OF names who is asked, with commas; without it everybody but TLC.
+// PARLEY_OPINIONS_OF names who is asked, with commas; without it everybody but TLC. PARLEY_OPINIONS_ABOUT is what
+// the checks have in their names that are asked about.
 func TestCampaign(t *testing.T) {
 	most, err := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS"), 10, 64)
 	if err != nil {
@@ -195,7 +196,7 @@ func TestCampaign(t *testing.T) {
 	bySize := slices.Clone(p)
 	slices.SortStableFunc(bySize, func(a, b *Row) int { return cmp.Compare(a.Configurations, b.Configurations) })
 	for _, r := range bySize {
-		if !campaign(t, r, most, ask) {
+		if !strings.Contains(r.Key(), os.Getenv("PARLEY_OPINIONS_ABOUT")) || !campaign(t, r, most, ask) {
 			continue
 		}
 		if err := files.Write(where, []byte(p.String())); err != nil {

@@ -1,7 +1,10 @@
 package second
 
 import (
+	"regexp"
 	"slices"
+	"strings"
+	"unicode"
 
 	"github.com/parley-go/parley/gen/ast"
 
@@ -87,7 +90,7 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 		closed("hangs up")
 	}
 	nothing := false
-	for _, m := range w.forgeries(h) {
+	for _, m := range w.forgeries(h, i) {
 		mv := move{desc: desc{who: i, kind: isHostile}}
 		if !w.labels && in.m.Mode(m.Name) != "defer" {
 			o := w.step(in.m, m.Text, h, machine.Event{Name: m.Name, Sender: h, Msg: m.event})
@@ -120,9 +123,9 @@ func (w *world) attacks(c *config, h, i int) (out []move) {
 	return out
 }
 
-// forgeries are all messages that a hostile instance can send.
-func (w *world) forgeries(h int) []*message {
-	if list, ok := w.forged[h]; ok {
+// forgeries are all messages that a hostile instance can send to i.
+func (w *world) forgeries(h, i int) []*message {
+	if list, ok := w.forged[[2]int{h, i}]; ok {
 		return list
 	}
 	var list []*message
@@ -132,8 +135,8 @@ func (w *world) forgeries(h int) []*message {
 			continue
 		}
 		fields := w.u.MessageFields(e.Key.Text)
-		if !w.matters(e.Key.Text) {
-			// Whatever is in it, all do the same with it.
+		if !w.roles[i].Takes(e.Key.Text) {
+			// Whatever is in it, it is refused or nothing comes of it.
 			var values []machine.Value
 			for _, f := range fields {
 				values = append(values, f.T.Zero())
@@ -142,32 +145,86 @@ func (w *world) forgeries(h int) []*message {
 			continue
 		}
 		of := func(k int) []machine.Value {
-			return w.sent(e.Key.Text+"."+fields[k].Name, fields[k].T.With(w.texts()))
+			return w.sent(e.Key.Text+"."+fields[k].Name, fields[k].T.With(w.texts(e.Value, fields[k].Name, fields[k].T)))
 		}
 		for _, values := range machine.Product(len(fields), of) {
 			list = append(list, w.interned(machine.NewMessage(e.Key.Text, values)))
 		}
 	}
-	w.forged[h] = list
+	w.forged[[2]int{h, i}] = list
 	return list
 }
 
-// texts are the texts that machines name, by their types: a hostile instance sends them, too.
-func (w *world) texts() map[*machine.Type][]machine.Text {
-	out := map[*machine.Type][]machine.Text{}
-	for i := range w.as {
-		eachStatement(w.as[i], nil, func(r *machine.Role, _ []*machine.Part, n *ast.Node) {
-			for _, e := range n.Entries {
-				r.Texts(e.Key.Text, e.Value, out)
+// texts are those that honest machines name and that a field can carry in a frame: a hostile instance sends them,
+// too, whatever they are there.
+func (w *world) texts(message *ast.Node, field string, t *machine.Type) (out []machine.Text) {
+	if !t.HasText() {
+		return nil
+	}
+	if w.said == nil {
+		w.said = slices.Clone(w.args)
+		for i, r := range w.roles {
+			if r == nil {
+				continue
 			}
-		})
+			eachStatement(w.as[i], nil, func(_ *machine.Role, _ []*machine.Part, n *ast.Node) {
+				for _, e := range n.Entries {
+					if e.Key.Text != "doc" && e.Key.Text != "refuse" {
+						w.said = machine.Named(e.Value, w.said)
+					}
+				}
+			})
+		}
+	}
+	for _, x := range w.said {
+		if w.carries(message, field, string(x)) {
+			out = append(out, x)
+		}
 	}
 	return out
 }
 
-// matters reports whether somebody looks at a message or keeps it, so that its values matter.
-func (w *world) matters(name string) bool {
-	return slices.ContainsFunc(w.roles, func(r *machine.Role) bool { return r != nil && r.Takes(name) })
+// carries reports whether a field of a message can have a text in a frame, apart from its type.
+func (w *world) carries(message *ast.Node, field, text string) bool {
+	wire := w.u.Root.Get("wire")
+	if wire == nil {
+		return true
+	}
+	if wire.Get("lines") == nil {
+		plain := !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
+		if item := message.Get("wire"); !plain && item != nil && endsTexts(item) {
+			panic(machine.Unsupported("a hostile instance and texts that end with certain bytes"))
+		}
+		return true
+	}
+	if c := wire.Get("charset"); c != nil && c.Text == "ascii" &&
+		strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return false
+	}
+	line := message.Get("line").Text
+	if place := regexp.MustCompile(`\{` + field + `\}([^{]?)`).FindStringSubmatch(line); place == nil {
+		panic(machine.Unsupported("a hostile instance and texts in records of a line"))
+	} else if strings.ContainsAny(text, "\r\n"+place[1]) {
+		return false
+	}
+	if line != "{"+field+"}" {
+		return true
+	}
+	for _, e := range machine.Entries(w.u.Root.Get("messages")) {
+		begin, _, _ := strings.Cut(e.Value.Get("line").Text, "{")
+		if e.Value != message && strings.HasPrefix(text, begin) {
+			panic(machine.Unsupported("a hostile instance and a text that may be another line"))
+		}
+	}
+	return true
+}
+
+// endsTexts reports whether items of a frame have texts that certain bytes end.
+func endsTexts(n *ast.Node) bool {
+	return n.Text == "nul" || n.Text == "domain" || slices.ContainsFunc(n.Items, endsTexts) ||
+		slices.ContainsFunc(n.Entries, func(e ast.Entry) bool {
+			return e.Key.Text == "end" || endsTexts(e.Value)
+		})
 }
 
 // sent are the values of a field that a hostile instance sends: all, if they are few. Of a list these are

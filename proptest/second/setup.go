@@ -19,7 +19,7 @@ func newWorld(root *ast.Node, name string) *world {
 		panic(machine.Unsupported("no check " + name))
 	}
 	w := &world{check: check, groups: map[string]machine.Group{}, of: map[string]int{},
-		forged: map[int][]*message{}, restart: faults{total: -1}}
+		forged: map[[2]int][]*message{}, restart: faults{total: -1}}
 	// How many instances there are has to be known before any type is.
 	var specs []string
 	scratch := machine.NewUnit(root, check, 1, nil)
@@ -47,6 +47,7 @@ func newWorld(root *ast.Node, name string) *world {
 	w.u = u
 	w.store, w.memos = newStore(u, n), newMemos()
 	w.come, w.bad = make([]int, n), make([]bool, n)
+	var given [][]syntax.FieldValue
 	for i := range n {
 		in, err := syntax.ParseInstance(specs[i], check.Part)
 		if err != nil {
@@ -65,9 +66,17 @@ func newWorld(root *ast.Node, name string) *world {
 				}
 			}
 		}
+		given = append(given, in.Args)
 		w.roles, w.as, w.params = append(w.roles, r), append(w.as, r), append(w.params, params)
 	}
 	w.hostile(check.Get("hostile"))
+	for i, args := range given {
+		if w.roles[i] != nil {
+			for _, a := range args {
+				w.args = machine.NamedIn(a.Value, w.args)
+			}
+		}
+	}
 	w.channels(root, check)
 	w.timing(root, check)
 	w.faults(check.Get("faults"))

@@ -39,9 +39,11 @@ type world struct {
 	watched      ghosts
 	monitors     []*monitor
 	watches      []*watch
-	forged       map[int][]*message // what a hostile instance can send
-	only         map[string][]int64 // see Options.Only
-	labels       bool               // steps need labels, for `confluent`
+	forged       map[[2]int][]*message // what a hostile instance can send to another
+	args         []machine.Text        // in the parameters of honest instances
+	said         []machine.Text        // besides in their machines; nil: not found out yet
+	only         map[string][]int64    // see Options.Only
+	labels       bool                  // steps need labels, for `confluent`
 	*store
 	memos
 }

@@ -126,56 +126,32 @@ func (u *Unit) Expr(n *ast.Node) syntax.Node {
 	return x
 }
 
-// Texts adds the texts that a statement or condition of the role names to those of their types.
-func (r *Role) Texts(key string, n *ast.Node, out map[*Type][]Text) {
+// Named adds the texts that an expression names to those that are known. What is no expression names none.
+func Named(n *ast.Node, known []Text) []Text {
+	if n != nil && n.Kind == ast.List {
+		for _, it := range n.Items {
+			known = Named(it, known)
+		}
+	}
 	if n == nil || n.Kind != ast.Scalar || !strings.ContainsAny(n.Text, "'\"") {
-		return
+		return known
 	}
 	x, err := syntax.Parse(n.Text, n.Part)
 	if err != nil {
-		return
+		return known
 	}
-	add := func(t *Type, x syntax.Node) {
-		for t != nil && t.Kind == KOptional {
-			t = t.Elem
-		}
-		if s, ok := x.(*syntax.String); ok && t != nil && t.Kind == KText && !slices.Contains(out[t], Text(s.Value)) {
-			out[t] = append(out[t], Text(s.Value))
-		}
+	return NamedIn(x, known)
+}
+
+// NamedIn is the same for an expression that is parsed.
+func NamedIn(x syntax.Node, known []Text) []Text {
+	if s, ok := x.(*syntax.String); ok && s.Value != "" && !slices.Contains(known, Text(s.Value)) {
+		known = append(known, Text(s.Value))
 	}
-	if key == "send" || key == "report" {
-		name, _, given := literal(x)
-		fields := r.Fields["r:"+name]
-		if key == "send" {
-			fields = r.U.MessageFields(name)
-		}
-		for _, g := range given {
-			for _, f := range fields {
-				if f.Name == g.Name {
-					add(f.T, g.Value)
-				}
-			}
-		}
+	for _, k := range Children(x) {
+		known = NamedIn(k, known)
 	}
-	for _, v := range slices.Concat(r.Vars, r.Params) {
-		if v.Name == key {
-			add(v.T, x)
-		}
-	}
-	var walk func(x syntax.Node)
-	walk = func(x syntax.Node) {
-		if b, ok := x.(*syntax.Binary); ok {
-			for _, v := range slices.Concat(r.Vars, r.Params) {
-				if id, ok := b.X.(*syntax.Ident); ok && id.Name == v.Name {
-					add(v.T, b.Y)
-				}
-			}
-		}
-		for _, k := range Children(x) {
-			walk(k)
-		}
-	}
-	walk(x)
+	return known
 }
 
 // Children are the expressions in an expression.
@@ -321,8 +297,8 @@ func (u *Unit) narrow(t *Type, d *ast.Node) *Type {
 	return &out
 }
 
-// With is t with more texts, wherever there are texts of those types in it.
-func (t *Type) With(texts map[*Type][]Text) *Type {
+// With is t with more texts, wherever there are texts in it that have room for them.
+func (t *Type) With(texts []Text) *Type {
 	if t == nil || len(texts) == 0 {
 		return t
 	}
@@ -330,7 +306,11 @@ func (t *Type) With(texts map[*Type][]Text) *Type {
 	out.all, out.Elem = nil, t.Elem.With(texts)
 	switch t.Kind {
 	case KText:
-		out.more = texts[t]
+		for _, x := range texts {
+			if int64(len(x)) <= t.Max && !strings.ContainsAny(string(x), t.without) {
+				out.more = append(out.more, x)
+			}
+		}
 	case KRecord:
 		out.fields = slices.Clone(t.fields)
 		for k := range out.fields {
@@ -340,13 +320,23 @@ func (t *Type) With(texts map[*Type][]Text) *Type {
 	return &out
 }
 
+// HasText reports whether there are texts in values of t.
+func (t *Type) HasText() bool {
+	return t != nil && (t.Kind == KText || t.Elem.HasText() ||
+		slices.ContainsFunc(t.fields, func(f field) bool { return f.T.HasText() }))
+}
+
 // typ returns the type that a node declares.
 func (u *Unit) typ(n *ast.Node) *Type {
 	if n.Kind == ast.Scalar {
 		return u.short(n)
 	}
 	if t := n.Get("type"); t != nil {
-		return u.typ(t)
+		out := u.typ(t)
+		if x := n.Get("without"); x != nil && out.Kind == KText {
+			out.without = x.Text
+		}
+		return out
 	}
 	if e := n.Get("enum"); e != nil {
 		t := &Type{Kind: KEnum}
@@ -405,7 +395,7 @@ func (u *Unit) short(n *ast.Node) *Type {
 	case syntax.Opaque:
 		t = &Type{Kind: KInt, opaque: true}
 	default:
-		t = &Type{Kind: KText, texts: 1}
+		t = &Type{Kind: KText, texts: 1, Max: e.Eval(s.Hi).(int64)}
 	}
 	if s.Optional {
 		t = &Type{Kind: KOptional, Elem: t}

@@ -62,17 +62,18 @@ const (
 
 // Type is a type with the domain that the check gives it.
 type Type struct {
-	Kind   kind
-	Lo, Hi int64
-	opaque bool
-	texts  int64  // kText: how many different ones there are
-	more   []Text // kText: others that there are
-	names  []Name
-	fields []field
-	key    *Type
-	Elem   *Type
-	Max    int64
-	all    []Value // what values returns
+	Kind    kind
+	Lo, Hi  int64
+	opaque  bool
+	texts   int64  // kText: how many different ones there are
+	more    []Text // kText: others that there are
+	without string // KText: characters that no line has in it
+	names   []Name
+	fields  []field
+	key     *Type
+	Elem    *Type
+	Max     int64   // of a list its length, of a text its bytes
+	all     []Value // what values returns
 }
 
 type field struct {
