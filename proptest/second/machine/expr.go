@@ -281,17 +281,19 @@ func (e *Env) binary(n *syntax.Binary) Value {
 // pair evaluates two values that are compared. A name that could be a state is that of the enumeration
 // if the other value is one.
 func (e *Env) pair(x, y syntax.Node) (Value, Value) {
-	if v, ok := e.enumName(x, nil); ok && e.isEnum(y) {
-		return v, e.Eval(y)
-	}
-	if v, ok := e.enumName(y, nil); ok && e.isEnum(x) {
-		return e.Eval(x), v
+	if v, ok := e.enumName(x, nil); ok {
+		if other := e.Eval(y); isEnum(other) {
+			return v, other
+		}
+	} else if v, ok := e.enumName(y, nil); ok {
+		if other := e.Eval(x); isEnum(other) {
+			return other, v
+		}
 	}
 	return e.Eval(x), e.Eval(y)
 }
 
-func (e *Env) isEnum(n syntax.Node) bool {
-	v := e.Eval(n)
+func isEnum(v Value) bool {
 	_, is := v.(Name)
 	return is || v == nil
 }

@@ -59,6 +59,8 @@ type Unit struct {
 	imports map[string]*ast.Node
 	enums   map[string]*Type // the type of each name of an enumeration; nil where there are several
 	parsed  map[*ast.Node]syntax.Node
+	numbers map[string]int64  // constants that were asked for
+	all     map[string][]Name // what declared returns
 
 	messages map[string][]field
 }
@@ -67,7 +69,8 @@ func NewUnit(root, check *ast.Node, parties int, given map[string]*Type) *Unit {
 	u := &Unit{Root: root, parties: parties, given: given, consts: map[string]*ast.Node{},
 		domains: map[string]*ast.Node{},
 		types:   map[string]*Type{}, roles: map[string]*Role{}, imports: map[string]*ast.Node{},
-		enums: map[string]*Type{}, parsed: map[*ast.Node]syntax.Node{},
+		enums: map[string]*Type{}, parsed: map[*ast.Node]syntax.Node{}, numbers: map[string]int64{},
+		all:      map[string][]Name{},
 		messages: map[string][]field{}}
 	for _, e := range Entries(root.Get("consts")) {
 		u.consts[e.Key.Text] = e.Value
@@ -206,6 +209,9 @@ func (u *Unit) Number(n *ast.Node) int64 {
 }
 
 func (u *Unit) constant(name string) (int64, bool) {
+	if x, known := u.numbers[name]; known {
+		return x, true
+	}
 	n := u.consts[name]
 	if n == nil {
 		return 0, false
@@ -213,7 +219,9 @@ func (u *Unit) constant(name string) (int64, bool) {
 	if n.Kind == ast.Map {
 		n = n.Get("value")
 	}
-	return u.Number(n), true
+	x := u.Number(n)
+	u.numbers[name] = x
+	return x, true
 }
 
 func ints(lo, hi int64) *Type { return &Type{Kind: KInt, Lo: lo, Hi: hi} }
@@ -257,10 +265,15 @@ func (u *Unit) named(name string) *Type {
 
 // declared returns all names of an enumeration, also those that a domain leaves out.
 func (u *Unit) declared(name string) []Name {
-	if n := u.Root.Get("types").Get(name); n != nil {
-		return u.typ(n).names
+	if list, known := u.all[name]; known {
+		return list
 	}
-	return nil
+	var list []Name
+	if n := u.Root.Get("types").Get(name); n != nil {
+		list = u.typ(n).names
+	}
+	u.all[name] = list
+	return list
 }
 
 // narrow is t with the domain that a check gives it.

@@ -129,6 +129,24 @@ func Texts(vs []Value) string {
 }
 
 func Equal(a, b Value) bool {
+	switch x := a.(type) {
+	case int64:
+		if y, same := b.(int64); same {
+			return x == y
+		}
+	case bool:
+		if y, same := b.(bool); same {
+			return x == y
+		}
+	case Name:
+		if y, same := b.(Name); same {
+			return x.S == y.S
+		}
+	case Text:
+		if y, same := b.(Text); same {
+			return x == y
+		}
+	}
 	if s, ok := a.(Set); ok {
 		if l, ok := b.(List); ok {
 			return Write(s) == Write(setOf(l))
