@@ -178,7 +178,8 @@ func violated(r *report.Report) (out []string) {
 // TestCampaign asks about all checks of at most PARLEY_OPINIONS configurations, the small ones first, and puts each
 // answer into the page at once. With PARLEY_OPINIONS_NEW it asks only those who have not been asked.
 // PARLEY_OPINIONS_OF names who is asked, with commas; without it everybody but TLC. PARLEY_OPINIONS_ABOUT is what
-// the checks have in their names that are asked about.
+// the checks have in their names that are asked about, PARLEY_OPINIONS_WITHIN how long one may take, and
+// PARLEY_OPINIONS_ALSO names further pages, whose answers are put into this one.
 func TestCampaign(t *testing.T) {
 	most, err := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS"), 10, 64)
 	if err != nil {
@@ -220,14 +221,20 @@ func TestCampaign(t *testing.T) {
 	t.Logf("%d of %d checks have somebody who agrees; %s", agreed, len(p), fmt.Sprint(said))
 }
 
-// blank is the page with a row for each check that there is, old ones with what they say.
+// blank is the page with a row for each check that there is, old ones with what they say, also in other pages.
 func blank(t *testing.T) (p Page) {
 	t.Helper()
-	old := Page{}
-	if text, err := os.ReadFile(where); err == nil {
-		if old, err = Parse(string(text)); err != nil {
+	var old []Page
+	for _, file := range append([]string{where}, strings.Fields(os.Getenv("PARLEY_OPINIONS_ALSO"))...) {
+		text, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
+		page, err := Parse(string(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		old = append(old, page)
 	}
 	for _, file := range specFiles(t) {
 		whole, _ := compile.Load(specs+file, compile.Options{})
@@ -235,7 +242,10 @@ func blank(t *testing.T) (p Page) {
 			continue // some files are there to be refused
 		}
 		for _, c := range whole.Checks {
-			r := old.Of(file + " " + c.Name)
+			var r *Row
+			for _, page := range old {
+				r = page.Of(file + " " + c.Name).With(r, Short(whole.Text))
+			}
 			if r == nil {
 				r = &Row{File: file, Check: c.Name, Said: map[string]string{}}
 			}
@@ -284,6 +294,17 @@ func campaign(t *testing.T, r *Row, most uint64, ask []string) bool {
 	return true
 }
 
+// patience is how long somebody may think about one check who may be slow: PARLEY_OPINIONS_WITHIN, or 20 minutes.
+func patience(t *testing.T) time.Duration {
+	t.Helper()
+	text := cmp.Or(os.Getenv("PARLEY_OPINIONS_WITHIN"), "20m")
+	d, err := time.ParseDuration(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
 // about asks somebody about the check of a report.
 func about(t *testing.T, who, file string, first *report.Report) Opinion {
 	t.Helper()
@@ -295,9 +316,13 @@ func about(t *testing.T, who, file string, first *report.Report) Opinion {
 		}
 		return Second(spec, first, 0)
 	case SpinItself:
-		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Minute)
+		ctx, cancel := context.WithTimeout(t.Context(), patience(t))
 		defer cancel()
 		return Spin(ctx, specs+file, first, 4000)
+	case TLAText:
+		ctx, cancel := context.WithTimeout(t.Context(), patience(t))
+		defer cancel()
+		return TLA(ctx, specs+file, first)
 	}
 	t.Fatalf("PARLEY_OPINIONS_OF: nobody can ask %s", who)
 	return Opinion{}

@@ -45,6 +45,22 @@ func (r *Row) Say(who string, o Opinion) {
 	}
 }
 
+// With is a row with what another one says of the same version of its specification besides, or that one alone
+// where only it is about the version that there is now.
+func (r *Row) With(other *Row, now string) *Row {
+	switch {
+	case r == nil || other != nil && r.Hash != now && other.Hash == now:
+		return other
+	case other != nil && other.Hash == r.Hash:
+		for who, said := range other.Said {
+			if r.Said[who] == "" {
+				r.Said[who] = said
+			}
+		}
+	}
+	return r
+}
+
 // Page is docs/OPINIONS.md: what is said of each check, in the order of the files.
 type Page []*Row
 

@@ -1,6 +1,7 @@
 package tla
 
 import (
+	"context"
 	"fmt"
 	"runtime/debug"
 )
@@ -22,8 +23,9 @@ type Result struct {
 // Options of a search.
 type Options struct {
 	Invariants []string
-	Failing    string // the variable that is "" where no step has failed
-	Most       int    // configurations; 0: no limit
+	Failing    string          // the variable that is "" where no step has failed
+	Most       int             // configurations; 0: no limit
+	Context    context.Context // a search ends with it; nil: none
 }
 
 // Search visits all configurations, breadth first. The error is about what TLC would not evaluate either.
@@ -80,7 +82,7 @@ func (s *Spec) Search(o Options) (res *Result, err error) {
 		level := todo
 		todo = nil
 		for _, now := range level {
-			if o.Most > 0 && res.States > o.Most {
+			if o.Most > 0 && res.States > o.Most || o.Context != nil && o.Context.Err() != nil {
 				res.Complete = false
 				return res, nil
 			}

@@ -2,7 +2,6 @@ package tla_test
 
 import (
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -11,8 +10,8 @@ import (
 	"github.com/parley-go/parley/proptest/check"
 	"github.com/parley-go/parley/proptest/check/report"
 	"github.com/parley-go/parley/proptest/explore"
+	"github.com/parley-go/parley/proptest/opinions"
 	"github.com/parley-go/parley/proptest/race"
-	"github.com/parley-go/parley/proptest/tla"
 )
 
 // bound is how many configurations a check may have for the evaluator, which is slow.
@@ -25,9 +24,6 @@ func bound() int {
 	}
 	return 100
 }
-
-// failures are the built-in claims that a failed step violates.
-var failures = []string{"unspecified-reception", "fault", "overflow", "deferred-overflow"}
 
 // TestShipped: of each shipped check that is small enough the module has the configurations of the checker, and
 // violates the same claims in runs that are as short.
@@ -86,62 +82,7 @@ func shippedFile(t *testing.T, file string) (same, refused int) {
 // compare holds a module against what the checker says.
 func compare(t *testing.T, name string, first *report.Report, files *export.Files) {
 	t.Helper()
-	spec, err := tla.Parse(files.Module)
-	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
-	}
-	o := tla.Options{Failing: "err", Most: 3 * bound(), Invariants: []string{"NoError", "NoDeadlock", "NoOrphan"}}
-	for _, c := range files.Claims {
-		o.Invariants = append(o.Invariants, c.Invariant)
-	}
-	got, err := spec.Search(o)
-	if err != nil {
-		t.Errorf("%s: %v", name, err)
-		return
-	}
-	if n := int(first.Configurations); got.States-got.Failed != n {
-		t.Errorf("%s: %d configurations, and the checker has %d", name, got.States-got.Failed, n)
-	}
-	verdict := func(claim string) (violated bool, length int) {
-		for _, c := range first.Claims {
-			if c.Name == claim && c.Result == "violated" {
-				if c.Counterexample != nil {
-					return true, len(c.Counterexample.Steps)
-				}
-				return true, 0
-			}
-		}
-		return false, 0
-	}
-	same := func(claim string, is bool, length int) {
-		t.Helper()
-		want, long := verdict(claim)
-		if is != want {
-			t.Errorf("%s: %s is violated: %v, and for the checker: %v", name, claim, is, want)
-		} else if is && long > 0 && length != long {
-			t.Errorf("%s: %s is violated in %d steps, and for the checker in %d", name, claim, length, long)
-		}
-	}
-	for _, claim := range failures {
-		length, is := got.Failures[claim]
-		same(claim, is, length)
-	}
-	for claim, invariant := range map[string]string{"deadlock": "NoDeadlock", "orphan-message": "NoOrphan"} {
-		length, is := got.Violated[invariant]
-		same(claim, is, length)
-	}
-	for _, c := range files.Claims {
-		length, is := got.Violated[c.Invariant]
-		if !c.Sometimes {
-			same(c.Name, is, length)
-			continue
-		}
-		i := slices.IndexFunc(first.Claims, func(x report.ClaimReport) bool { return x.Name == c.Name })
-		witness := first.Claims[i].Witness
-		if is != (witness != nil) || is && length != len(witness.Steps) {
-			t.Errorf("%s: %s has a witness: %v (%d steps), and for the checker: %v", name, c.Name, is, length,
-				witness != nil)
-		}
+	if o := opinions.Text(t.Context(), files, first); !o.Agrees {
+		t.Errorf("%s: %v %s", name, o.Differs, o.Refused)
 	}
 }
