@@ -244,7 +244,7 @@ func blank(t *testing.T) (p Page) {
 		for _, c := range whole.Checks {
 			var r *Row
 			for _, page := range old {
-				r = page.Of(file + " " + c.Name).With(r, Short(whole.Text))
+				r = page.Of(file+" "+c.Name).With(r, Short(whole.Text))
 			}
 			if r == nil {
 				r = &Row{File: file, Check: c.Name, Said: map[string]string{}}
