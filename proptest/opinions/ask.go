@@ -28,6 +28,8 @@ type Opinion struct {
 	Differs []string
 	// Refused says why there is no opinion.
 	Refused string
+	// Waiting are the configurations that only a fault would change, where the check has no `quiet`; [Second] counts them.
+	Waiting int
 }
 
 // Second asks the second checker about a check of which the first one has made a report, whole and without
@@ -43,7 +45,7 @@ func Second(spec *second.Spec, first *report.Report, most int) Opinion {
 			most, first.Configurations)}}
 	}
 	differs := compare(first, got)
-	return Opinion{Agrees: differs == nil, Differs: differs}
+	return Opinion{Agrees: differs == nil, Differs: differs, Waiting: got.Waiting}
 }
 
 var (

@@ -154,6 +154,10 @@ func TestSecond(t *testing.T) {
 						r.Key(), c.Configurations, violated(c), again.Said[SecondChecker], r.Configurations, r.Violated,
 						r.Said[SecondChecker])
 				}
+				if o.Waiting > 0 {
+					t.Errorf("%s: %d configurations are dead if no fault comes any more: the check needs a `quiet`",
+						r.Key(), o.Waiting)
+				}
 				if o.Agrees {
 					same++
 				}
@@ -185,7 +189,7 @@ func TestCampaign(t *testing.T) {
 	if err != nil {
 		t.Skip("with PARLEY_OPINIONS=NUMBER alone: it takes hours")
 	}
-	debug.SetGCPercent(200)
+	debug.SetGCPercent(400)
 	ask := []string{SecondChecker, SpinItself, TLAText}
 	if of := os.Getenv("PARLEY_OPINIONS_OF"); of != "" {
 		ask = strings.Split(of, ",")
@@ -289,6 +293,10 @@ func campaign(t *testing.T, r *Row, most uint64, ask []string) bool {
 		if len(o.Differs) > 0 {
 			t.Errorf("%s: %s: %v", r.Key(), who, o.Differs)
 		}
+		if o.Waiting > 0 {
+			t.Errorf("%s: %d configurations are dead if no fault comes any more: the check needs a `quiet`", r.Key(),
+				o.Waiting)
+		}
 		debug.FreeOSMemory()
 	}
 	return true
@@ -379,6 +387,23 @@ func TestCorners(t *testing.T) {
 		}
 	}
 	t.Logf("%d checks", n)
+}
+
+// TestWaiting: two that wait for each other are no deadlock while one may crash, and the second checker counts where.
+func TestWaiting(t *testing.T) {
+	spec, err := second.Load("testdata/waiting.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"crash": 3, "strict": 0, "still": 0} {
+		got, err := spec.Run(name, second.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, dead := got.Violated["deadlock"]; got.Waiting != want || dead != (name != "crash") {
+			t.Errorf("%s: %d configurations wait for a fault, deadlock: %v", name, got.Waiting, dead)
+		}
+	}
 }
 
 // TestSpinMedia: Spin counts the same of channels that keep no order, lose and copy, with bounds and without.

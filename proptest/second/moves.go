@@ -96,13 +96,24 @@ type stepKey struct {
 	from int
 }
 
+// mostKept is how much is kept of what machines make of events.
+const mostKept = 1 << 20
+
+// keep keeps what a machine makes of an event. Where there is too much of it, all is forgotten, and found anew.
+func (w *world) keep(key stepKey, o machine.Outcome) {
+	if len(w.memo) >= mostKept {
+		clear(w.memo)
+	}
+	w.memo[key] = o
+}
+
 // step is what a machine makes of an event, found once.
 func (w *world) step(m *machine.Machine, what string, from int, ev machine.Event) machine.Outcome {
 	key := stepKey{m, what, from}
 	o, ok := w.memo[key]
 	if !ok {
 		o = w.settled(m, m.Step(ev, w.time))
-		w.memo[key] = o
+		w.keep(key, o)
 	}
 	return o
 }
@@ -281,7 +292,7 @@ func (w *world) timerMoves(c *config, i int) (out []move) {
 		o, ok := w.memo[key]
 		if !ok {
 			o = w.settled(in.m, in.m.Expire(x.path, x.ev, w.time))
-			w.memo[key] = o
+			w.keep(key, o)
 		}
 		out = append(out, w.applied(c, next, i, o, move{desc: desc{label: x.text, who: i, kind: isTimer,
 			event: x.name, class: x.text}})...)

@@ -14,8 +14,11 @@ type Result struct {
 	Depth          int            // of the configuration that is furthest away
 	Violated       map[string]int // by the name of the claim: the length of a shortest run that shows it
 	Witness        map[string]int // of `sometimes`: the length of a shortest run to it
-	Complete       bool
-	Levels         []int // how many configurations are that far away, by the number of steps
+	// Waiting are the configurations that are a deadlock, or where a message is left, if no fault comes any more: a
+	// fault that may still come counts as a step where the check says nothing of `quiet`.
+	Waiting  int
+	Complete bool
+	Levels   []int // how many configurations are that far away, by the number of steps
 }
 
 // Options of [Spec.Run].
@@ -262,6 +265,8 @@ func (s *search) rest(c *config, commands, faults bool) {
 		s.violated("deadlock", s.depth)
 	case !commands && !faults && (messages || held):
 		s.violated("orphan-message", s.depth)
+	case !commands && (!final && !quiet || messages || held):
+		s.res.Waiting++
 	}
 }
 
