@@ -59,7 +59,16 @@ type closure struct {
 // walk is the state of an evaluation: the configuration, and the next one as far as it is known.
 type walk struct {
 	now, next []Value
-	at        []Value // what @ stands for
+	at        []Value     // what @ stands for
+	ended     func() bool // whether the search is to end; nil: it is not
+	tried     int
+}
+
+// try counts what a quantifier looks at, so that a search ends in time within a single step, too.
+func (w *walk) try() {
+	if w.tried++; w.tried%256 == 0 && w.ended != nil && w.ended() {
+		stopf("the search was ended")
+	}
 }
 
 type (

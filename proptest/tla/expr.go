@@ -402,6 +402,7 @@ func (c *compiler) quantifier(n *node) compiled {
 	}
 	x.eval = func(f *frame) Value {
 		for _, v := range asSet(set.eval(f), n.at).elems {
+			f.w.try()
 			if f.slots[slot] = v; asBool(body.eval(f), n.at) != all {
 				return !all
 			}
@@ -416,6 +417,7 @@ func (c *compiler) quantifier(n *node) compiled {
 	}
 	x.act = func(f *frame, then func() bool) bool {
 		for _, v := range asSet(set.eval(f), n.at).elems {
+			f.w.try()
 			if f.slots[slot] = v; !body.act(f, then) {
 				return false
 			}

@@ -48,6 +48,10 @@ func (s *Spec) Search(o Options) (res *Result, err error) {
 			failing = i
 		}
 	}
+	var ended func() bool
+	if o.Context != nil {
+		ended = func() bool { return o.Context.Err() != nil }
+	}
 	seen := map[string]bool{}
 	var todo [][]Value
 	add := func(now []Value, depth int) {
@@ -69,7 +73,7 @@ func (s *Spec) Search(o Options) (res *Result, err error) {
 		}
 		todo = append(todo, now)
 		for _, name := range o.Invariants {
-			if _, known := res.Violated[name]; !known && !s.holds(name, now) {
+			if _, known := res.Violated[name]; !known && !s.holds(name, now, ended) {
 				res.Violated[name] = depth
 			}
 		}
@@ -82,11 +86,11 @@ func (s *Spec) Search(o Options) (res *Result, err error) {
 		level := todo
 		todo = nil
 		for _, now := range level {
-			if o.Most > 0 && res.States > o.Most || o.Context != nil && o.Context.Err() != nil {
+			if o.Most > 0 && res.States > o.Most || ended != nil && ended() {
 				res.Complete = false
 				return res, nil
 			}
-			w := &walk{now: now, next: make([]Value, len(now))}
+			w := &walk{now: now, next: make([]Value, len(now)), ended: ended}
 			next.act(&frame{w: w, slots: make([]any, next.slots)}, func() bool {
 				add(s.whole(w), depth)
 				return true
@@ -120,12 +124,12 @@ func (s *Spec) op(name string) *operator {
 func (s *Spec) Has(name string) bool { op := s.ops[name]; return op != nil && op.params == 0 }
 
 // holds evaluates an invariant.
-func (s *Spec) holds(name string, now []Value) bool {
+func (s *Spec) holds(name string, now []Value, ended func() bool) bool {
 	op := s.op(name)
 	if op.level > state {
 		stopf("%s is no invariant: it is an action or a temporal formula", name)
 	}
-	return asBool(op.eval(&frame{w: &walk{now: now}, slots: make([]any, op.slots)}), op.name)
+	return asBool(op.eval(&frame{w: &walk{now: now, ended: ended}, slots: make([]any, op.slots)}), op.name)
 }
 
 // first are the initial configurations: x = e gives x its value there.
