@@ -28,7 +28,8 @@ type Opinion struct {
 	Differs []string
 	// Refused says why there is no opinion.
 	Refused string
-	// Waiting are the configurations that only a fault would change, where the check has no `quiet`; [Second] counts them.
+	// Waiting are the configurations that only a fault would change, where the check has no `quiet`: those that
+	// [Second] has found.
 	Waiting int
 }
 

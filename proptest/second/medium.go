@@ -145,7 +145,8 @@ func (w *world) forgeries(h, i int) []*message {
 			continue
 		}
 		of := func(k int) []machine.Value {
-			return w.sent(e.Key.Text+"."+fields[k].Name, fields[k].T.With(w.texts(e.Value, fields[k].Name, fields[k].T)))
+			f := fields[k]
+			return w.sent(e.Key.Text+"."+f.Name, f.T.With(w.texts(e.Value, f.Name, f.T)))
 		}
 		for _, values := range machine.Product(len(fields), of) {
 			list = append(list, w.interned(machine.NewMessage(e.Key.Text, values)))
