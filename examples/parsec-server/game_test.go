@@ -1,14 +1,17 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -207,12 +210,9 @@ func TestDatagrams(t *testing.T) {
 	}
 }
 
-// TestJoins: hundreds of connections that never join keep nobody out for long, and a second join is refused.
+// TestJoins: a second join is refused, and so is a name that is too long.
 func TestJoins(t *testing.T) {
 	_, address, g := startWith(t, "", &gameFlags{})
-	for range 20 {
-		dial(t, address)
-	}
 	a := fly(t, g, address, "a")
 	b := dial(t, address)
 	b.says(join("a"), "you sent an invalid request")
@@ -220,6 +220,69 @@ func TestJoins(t *testing.T) {
 	b.says(join("again"), "you sent an invalid request")
 	b.says("version: 1.0 join me: "+strings.Repeat("x", 32)+" os: linux", "you sent an invalid request")
 	a.until("changed")
+}
+
+// TestHalfOpen: 2,000 connections that say nothing, or begin a request and do not end it, come with the limits of a
+// real server. Who plays hears nothing of them, and who comes later gets a slot.
+func TestHalfOpen(t *testing.T) { both(t, testHalfOpen) }
+
+func testHalfOpen(t *testing.T, game bool) {
+	listener, err := listen("127.0.0.1:0", perAddress, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, address, _ := startBehind(t, "", flagsOf(game), listener)
+	early := dial(t, address)
+	early.says(join("early"), accepted("early", 0)...)
+	turnedAway := func() uint64 {
+		s := listener.Stats()
+		return s.Crowded + s.Hasty + s.Rejected + s.Flooded
+	}
+	var began uint64
+	for n := range 2000 {
+		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 1, byte(1+n%200))}}
+		conn, err := d.Dial("tcp4", address)
+		if err != nil {
+			continue // it is full just now, or this computer has no such address
+		}
+		began++
+		t.Cleanup(func() { conn.Close() })
+		if n%2 == 0 {
+			io.WriteString(conn, "version: 1.0 join me: h")
+		}
+	}
+	if began == 0 {
+		t.Skip("this computer has no address 127.0.1.1")
+	}
+	for end := time.Now().Add(time.Minute); listener.Stats().Accepted+turnedAway() < began; runtime.Gosched() {
+		if time.Now().After(end) {
+			t.Fatalf("%d came, %+v", began, listener.Stats())
+		}
+	}
+	if s := listener.Stats(); s.Open > maxParties {
+		t.Errorf("%+v", s)
+	}
+	var late *visitor
+	for end := time.Now().Add(time.Minute); late == nil; { // all connections a second are used up: it tries again
+		if time.Now().After(end) {
+			t.Fatalf("nobody can join: %+v", listener.Stats())
+		}
+		conn, err := net.Dial("tcp4", address)
+		if err != nil {
+			continue
+		}
+		t.Cleanup(func() { conn.Close() })
+		v := &visitor{t, conn, bufio.NewReader(conn)}
+		if _, err = io.WriteString(conn, join("late")+"\n"); err == nil {
+			_, err = v.r.Peek(1)
+		}
+		if err == nil {
+			late = v
+		}
+	}
+	late.hears(append(accepted("late", 1), "add ip: 127.0.0.1 name: early in 0")...)
+	early.hears("add ip: 127.0.0.1 name: late in 1")
+	early.says("my new name: still", "new name accepted")
 }
 
 // TestBudget: a modem gets as many bytes as it can take, the newest states, and critical events first.

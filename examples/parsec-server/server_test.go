@@ -35,6 +35,17 @@ func start(t *testing.T, bans string) (s *server, address string) {
 // startWith is start for a gameserver, if there are flags for one.
 func startWith(t *testing.T, bans string, f *gameFlags) (s *server, address string, g *game) {
 	t.Helper()
+	listener, err := tcp.Listen("tcp4", "127.0.0.1:0",
+		tcp.Config{MaxLinks: maxParties, PerAddress: -1, AddressRate: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return startBehind(t, bans, f, listener)
+}
+
+// startBehind is startWith behind a listener.
+func startBehind(t *testing.T, bans string, f *gameFlags, listener *tcp.Listener) (s *server, address string, g *game) {
+	t.Helper()
 	s = &server{handshake: time.Minute, log: slog.New(slog.NewTextHandler(io.Discard, nil))}
 	if bans != "" {
 		s.bans.file = bans
@@ -42,13 +53,9 @@ func startWith(t *testing.T, bans string, f *gameFlags) (s *server, address stri
 	if err := s.prepare("Test_Server", "one|two|three|four"); err != nil {
 		t.Fatal(err)
 	}
-	listener, err := tcp.Listen("tcp4", "127.0.0.1:0",
-		tcp.Config{MaxLinks: maxParties, PerAddress: -1, AddressRate: -1})
-	if err != nil {
-		t.Fatal(err)
-	}
 	serve := s.serve
 	if f != nil {
+		var err error
 		f.udp = "127.0.0.1:0"
 		if g, err = f.open(s); err != nil {
 			t.Fatal(err)
