@@ -60,7 +60,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch m.State {
 	case ClientStateOff:
 		if ev.Kind == ClientCommandLook {
-			// specs/registration/spec.yaml:252
+			// specs/registration/spec.yaml:253
 			old := *m
 			fx.fired = append(fx.fired, 0)
 			if !m.Way.commandConfigure(fx, ev.Look.Script) || !m.Way.commandSeek(fx) {
@@ -77,7 +77,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		case ClientCommandDialed:
 			return m.stepLookingDialed(ev, fx)
 		case ClientCommandUndialed:
-			// specs/registration/spec.yaml:257
+			// specs/registration/spec.yaml:258
 			old := *m
 			fx.fired = append(fx.fired, 3)
 			if !m.Way.commandUndialed(fx) || !m.settle(fx) {
@@ -85,18 +85,18 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(3)
 		case ClientReceiveFirst:
-			// specs/registration/spec.yaml:261
+			// specs/registration/spec.yaml:262
 			if fx.from == m.Way.Peer && m.Way.State == ClientWayStateAsking {
 				fx.fired = append(fx.fired, 6)
 				m.Inside = true
 				return took(6)
 			}
-			// specs/registration/spec.yaml:262
+			// specs/registration/spec.yaml:263
 			fx.fired = append(fx.fired, 7)
 			// refused: nobody has asked for a list
 			return refused(7)
 		case ClientReceiveEntry:
-			// specs/registration/spec.yaml:264
+			// specs/registration/spec.yaml:265
 			if m.Inside && m.Way.State == ClientWayStateAsking && fx.from == m.Way.Peer {
 				fx.fired = append(fx.fired, 8)
 				if !m.List.add(Entry{Version: ev.Message.Entry.Version, Ip: ev.Message.Entry.Ip, Port: ev.Message.Entry.Port, Name: ev.Message.Entry.Name, Region: ev.Message.Entry.Region}) {
@@ -104,23 +104,23 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				}
 				return took(8)
 			}
-			// specs/registration/spec.yaml:265
+			// specs/registration/spec.yaml:266
 			fx.fired = append(fx.fired, 9)
 			// refused: it stands outside of the list
 			return refused(9)
 		case ClientReceiveLast:
-			// specs/registration/spec.yaml:267
+			// specs/registration/spec.yaml:268
 			if m.Inside && m.Way.State == ClientWayStateAsking && fx.from == m.Way.Peer {
 				fx.fired = append(fx.fired, 10)
 				m.Marked = true
 				return took(10)
 			}
-			// specs/registration/spec.yaml:268
+			// specs/registration/spec.yaml:269
 			fx.fired = append(fx.fired, 11)
 			// refused: no list has begun
 			return refused(11)
 		case ClientReceiveLocation:
-			// specs/registration/spec.yaml:270
+			// specs/registration/spec.yaml:271
 			if fx.from == m.Way.Peer && m.Way.State == ClientWayStateReading {
 				fx.fired = append(fx.fired, 12)
 				if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
@@ -128,14 +128,14 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				}
 				return took(12)
 			}
-			// specs/registration/spec.yaml:271
+			// specs/registration/spec.yaml:272
 			fx.fired = append(fx.fired, 13)
 			// refused: nobody has asked for the place
 			return refused(13)
 		case ClientReceiveBottom:
 			return m.stepLookingBottom(ev, fx)
 		case ClientEventLost:
-			// specs/registration/spec.yaml:277
+			// specs/registration/spec.yaml:278
 			if fx.from == m.Way.Peer && (m.Way.State == ClientWayStateReading || m.Way.State == ClientWayStateAsking) {
 				old := *m
 				fx.fired = append(fx.fired, 17)
@@ -144,13 +144,13 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 				}
 				return took(17)
 			}
-			// specs/registration/spec.yaml:278 nothing was asked there
+			// specs/registration/spec.yaml:279 nothing was asked there
 			fx.fired = append(fx.fired, 18)
 			return took(18)
 		case ClientTimerWait:
 			old := *m
 			m.Wait = false
-			// specs/registration/spec.yaml:279
+			// specs/registration/spec.yaml:280
 			fx.fired = append(fx.fired, 19)
 			fx.closeTo(m.Way.Peer)
 			if !m.Way.commandFail(fx) || !m.settle(fx) {
@@ -158,12 +158,12 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(19)
 		case ClientReceiveOther:
-			// specs/registration/spec.yaml:288
+			// specs/registration/spec.yaml:289
 			return ignored(20)
 		}
 	case ClientStateKnowing:
 		if ev.Kind == ClientCommandLook {
-			// specs/registration/spec.yaml:282
+			// specs/registration/spec.yaml:283
 			old := *m
 			fx.fired = append(fx.fired, 21)
 			if !m.commandLook(fx) {
@@ -173,7 +173,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 	case ClientStateHelpless:
 		if ev.Kind == ClientCommandLook {
-			// specs/registration/spec.yaml:285
+			// specs/registration/spec.yaml:286
 			old := *m
 			fx.fired = append(fx.fired, 22)
 			if !m.commandLook(fx) {
@@ -193,7 +193,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 
 // stepLookingBottom handles BOTTOM in the state looking.
 func (m *Client) stepLookingBottom(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	// specs/registration/spec.yaml:273
+	// specs/registration/spec.yaml:274
 	if fx.from == m.Way.Peer && m.Way.State == ClientWayStateAsking && m.Marked {
 		old := *m
 		fx.fired = append(fx.fired, 14)
@@ -208,7 +208,7 @@ func (m *Client) stepLookingBottom(ev *ClientEvent, fx *ClientEffects) fsm.Resul
 		m.State = ClientStateKnowing
 		return took(14)
 	}
-	// specs/registration/spec.yaml:274
+	// specs/registration/spec.yaml:275
 	if fx.from == m.Way.Peer && (m.Way.State == ClientWayStateReading || m.Way.State == ClientWayStateAsking && !m.Marked) {
 		old := *m
 		fx.fired = append(fx.fired, 15)
@@ -217,7 +217,7 @@ func (m *Client) stepLookingBottom(ev *ClientEvent, fx *ClientEffects) fsm.Resul
 		}
 		return took(15)
 	}
-	// specs/registration/spec.yaml:275
+	// specs/registration/spec.yaml:276
 	fx.fired = append(fx.fired, 16)
 	// refused: nobody has asked for a page
 	return refused(16)
@@ -225,7 +225,7 @@ func (m *Client) stepLookingBottom(ev *ClientEvent, fx *ClientEffects) fsm.Resul
 
 // stepLookingDialed handles dialed in the state looking.
 func (m *Client) stepLookingDialed(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	// specs/registration/spec.yaml:256
+	// specs/registration/spec.yaml:257
 	old := *m
 	fx.fired = append(fx.fired, 2)
 	m.List = EntryList{}
@@ -250,17 +250,17 @@ func (m *Client) settle(fx *ClientEffects) bool {
 		if m.State == ClientStateLooking {
 			switch next.kind {
 			case clientWaitingWayDial:
-				// specs/registration/spec.yaml:255
+				// specs/registration/spec.yaml:256
 				fx.fired = append(fx.fired, 1)
 				fx.report(ClientReportDial).Dial = ClientDialReport{To: next.wayDial.to}
 				continue
 			case clientWaitingWayReached:
-				// specs/registration/spec.yaml:258
+				// specs/registration/spec.yaml:259
 				fx.fired = append(fx.fired, 4)
 				fx.sendTo(MessageList, next.wayReached.to).List = ListMessage{Script: m.Way.At}
 				continue
 			case clientWaitingWayHopeless:
-				// specs/registration/spec.yaml:259
+				// specs/registration/spec.yaml:260
 				fx.fired = append(fx.fired, 5)
 				if m.Wait {
 					m.Wait = false

@@ -41,7 +41,7 @@ func (m *ClientWayPart) commandConfigure(fx *ClientEffects, script Url) bool {
 	if m.State != ClientWayStateIdle {
 		return false
 	}
-	// specs/registration/spec.yaml:138
+	// specs/registration/spec.yaml:139
 	m.At = script
 	return true
 }
@@ -51,7 +51,7 @@ func (m *ClientWayPart) commandSeek(fx *ClientEffects) bool {
 	if m.State != ClientWayStateIdle {
 		return false
 	}
-	// specs/registration/spec.yaml:139
+	// specs/registration/spec.yaml:140
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
 	m.State = ClientWayStateDialing
 	return true
@@ -61,13 +61,13 @@ func (m *ClientWayPart) commandSeek(fx *ClientEffects) bool {
 func (m *ClientWayPart) commandDialed(fx *ClientEffects, to fsm.Peer) bool {
 	switch m.State {
 	case ClientWayStateDialing:
-		// specs/registration/spec.yaml:142
+		// specs/registration/spec.yaml:143
 		m.Peer = to
 		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayReached, wayReached: clientWaitingWayReachedFields{to: to}})
 		m.State = ClientWayStateAsking
 		return true
 	case ClientWayStateLookingUp:
-		// specs/registration/spec.yaml:155
+		// specs/registration/spec.yaml:156
 		m.Peer = to
 		fx.sendTo(MessageList, m.Peer).List = ListMessage{Script: m.Page}
 		m.State = ClientWayStateReading
@@ -87,7 +87,7 @@ func (m *ClientWayPart) enterLookingUp(fx *ClientEffects) {
 func (m *ClientWayPart) onUndialed(fx *ClientEffects) {
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayHopeless})
 	m.State = ClientWayStateIdle
-	// specs/registration/spec.yaml:137 entry
+	// specs/registration/spec.yaml:138 entry
 	m.Looked = false
 }
 
@@ -95,17 +95,17 @@ func (m *ClientWayPart) onUndialed(fx *ClientEffects) {
 func (m *ClientWayPart) commandUndialed(fx *ClientEffects) bool {
 	switch m.State {
 	case ClientWayStateDialing:
-		// specs/registration/spec.yaml:144
+		// specs/registration/spec.yaml:145
 		if !m.Looked {
 			m.State = ClientWayStateLookingUp
 			m.enterLookingUp(fx)
 			return true
 		}
-		// specs/registration/spec.yaml:145 not again
+		// specs/registration/spec.yaml:146 not again
 		m.onUndialed(fx)
 		return true
 	case ClientWayStateLookingUp:
-		// specs/registration/spec.yaml:156
+		// specs/registration/spec.yaml:157
 		m.onUndialed(fx)
 		return true
 	}
@@ -117,7 +117,7 @@ func (m *ClientWayPart) commandLocate(fx *ClientEffects, script Url) bool {
 	if m.State != ClientWayStateReading {
 		return false
 	}
-	// specs/registration/spec.yaml:159
+	// specs/registration/spec.yaml:160
 	m.Found = Optional[Url]{Present: true, Value: script}
 	return true
 }
@@ -127,9 +127,9 @@ func (m *ClientWayPart) commandFinish(fx *ClientEffects) bool {
 	if m.State != ClientWayStateAsking {
 		return false
 	}
-	// specs/registration/spec.yaml:148
+	// specs/registration/spec.yaml:149
 	m.State = ClientWayStateIdle
-	// specs/registration/spec.yaml:137 entry
+	// specs/registration/spec.yaml:138 entry
 	m.Looked = false
 	return true
 }
@@ -138,7 +138,7 @@ func (m *ClientWayPart) commandFinish(fx *ClientEffects) bool {
 func (m *ClientWayPart) onFail(fx *ClientEffects) {
 	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayHopeless})
 	m.State = ClientWayStateIdle
-	// specs/registration/spec.yaml:137 entry
+	// specs/registration/spec.yaml:138 entry
 	m.Looked = false
 }
 
@@ -146,24 +146,24 @@ func (m *ClientWayPart) onFail(fx *ClientEffects) {
 func (m *ClientWayPart) commandFail(fx *ClientEffects) bool {
 	switch m.State {
 	case ClientWayStateAsking:
-		// specs/registration/spec.yaml:150
+		// specs/registration/spec.yaml:151
 		if !m.Looked {
 			m.State = ClientWayStateLookingUp
 			m.enterLookingUp(fx)
 			return true
 		}
-		// specs/registration/spec.yaml:151 not again
+		// specs/registration/spec.yaml:152 not again
 		m.onFail(fx)
 		return true
 	case ClientWayStateReading:
-		// specs/registration/spec.yaml:161
+		// specs/registration/spec.yaml:162
 		if m.Found.Present && m.Found.Value != m.At {
 			m.At = m.Found.Value
 			fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingWayDial, wayDial: clientWaitingWayDialFields{to: m.At}})
 			m.State = ClientWayStateDialing
 			return true
 		}
-		// specs/registration/spec.yaml:162 nothing, or where there was no answer
+		// specs/registration/spec.yaml:163 nothing, or where there was no answer
 		m.onFail(fx)
 		return true
 	}

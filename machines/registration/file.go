@@ -38,11 +38,11 @@ func (m *File) Step(ev *FileEvent, fx *FileEffects) fsm.Result {
 	if m.State == FileStateUp {
 		switch ev.Kind {
 		case FileCommandMove:
-			// specs/registration/spec.yaml:110
+			// specs/registration/spec.yaml:111
 			m.Place = ev.Move.To
 			return took(0)
 		case FileReceiveList:
-			// specs/registration/spec.yaml:111
+			// specs/registration/spec.yaml:112
 			fx.sendTo(MessageLocation, fx.from).Location = LocationMessage{Script: m.Place}
 			fx.sendTo(MessageBottom, fx.from)
 			return took(1)

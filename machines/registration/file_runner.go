@@ -198,8 +198,8 @@ var fileInfo = fsm.Info{
 	Reports:  []string{},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "up move", From: 0, To: 0, File: "specs/registration/spec.yaml", Line: 110, Col: 15},
-		{Name: "up LIST", From: 0, To: 0, File: "specs/registration/spec.yaml", Line: 111, Col: 15},
+		{Name: "up move", From: 0, To: 0, File: "specs/registration/spec.yaml", Line: 111, Col: 15},
+		{Name: "up LIST", From: 0, To: 0, File: "specs/registration/spec.yaml", Line: 112, Col: 15},
 	},
 	TickNanos:  1000000000,
 	MaxFrame:   maxFrame,

@@ -50,7 +50,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 	case ScriptStateUp:
 		switch ev.Kind {
 		case ScriptEventStart:
-			// specs/registration/spec.yaml:68
+			// specs/registration/spec.yaml:69
 			var all [62]Ip
 			for p := range fsm.Peer(62) {
 				all[p] = Ip{A: 0, B: 0, C: 0, D: Byte(int64(p) / Share)}
@@ -69,13 +69,13 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			}
 			return took(0)
 		case ScriptCommandComes:
-			// specs/registration/spec.yaml:71
+			// specs/registration/spec.yaml:72
 			m.From[ev.Comes.Who] = ev.Comes.Ip
 			return took(1)
 		case ScriptReceiveReg:
 			return m.stepUpReg(ev, fx)
 		case ScriptReceiveUnreg:
-			// specs/registration/spec.yaml:83
+			// specs/registration/spec.yaml:84
 			old := *m
 			var list PlaceList
 			for key := range Place(64) {
@@ -100,7 +100,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			fx.sendTo(MessageBottom, fx.from)
 			return took(5)
 		case ScriptReceiveList:
-			// specs/registration/spec.yaml:91
+			// specs/registration/spec.yaml:92
 			old := *m
 			fx.sendTo(MessageFirst, fx.from)
 			var list PlaceList
@@ -121,11 +121,11 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 			return took(6)
 		case ScriptTimerAlive:
 			m.Alive[Place(ev.Key)] = false
-			// specs/registration/spec.yaml:96
+			// specs/registration/spec.yaml:97
 			m.List[Place(ev.Key)] = Optional[Entry]{}
 			return took(7)
 		case ScriptCommandFail:
-			// specs/registration/spec.yaml:97
+			// specs/registration/spec.yaml:98
 			for i := range m.Alive {
 				if m.Alive[i] {
 					m.Alive[i] = false
@@ -138,17 +138,17 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 	case ScriptStateBroken:
 		switch ev.Kind {
 		case ScriptReceiveReg:
-			// specs/registration/spec.yaml:100
+			// specs/registration/spec.yaml:101
 			fx.sendTo(MessageOther, fx.from).Other = OtherMessage{Text: lineOf("not found")}
 			fx.sendTo(MessageBottom, fx.from)
 			return took(9)
 		case ScriptReceiveUnreg:
-			// specs/registration/spec.yaml:100
+			// specs/registration/spec.yaml:101
 			fx.sendTo(MessageOther, fx.from).Other = OtherMessage{Text: lineOf("not found")}
 			fx.sendTo(MessageBottom, fx.from)
 			return took(10)
 		case ScriptReceiveList:
-			// specs/registration/spec.yaml:100
+			// specs/registration/spec.yaml:101
 			fx.sendTo(MessageOther, fx.from).Other = OtherMessage{Text: lineOf("not found")}
 			fx.sendTo(MessageBottom, fx.from)
 			return took(11)
@@ -165,7 +165,7 @@ func (m *Script) Step(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 
 // stepUpReg handles REG in the state up.
 func (m *Script) stepUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
-	// specs/registration/spec.yaml:73
+	// specs/registration/spec.yaml:74
 	if m.somePlace(ev, fx) {
 		value := m.firstPlace(ev, fx)
 		if !value.Present {
@@ -180,8 +180,8 @@ func (m *Script) stepUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 		fx.sendTo(MessageBottom, fx.from)
 		return took(2)
 	}
-	// specs/registration/spec.yaml:77
-	if m.countPlace() < Places {
+	// specs/registration/spec.yaml:78
+	if m.countPlace() < Places && m.countPlaceByList(fx) < Most {
 		value := m.firstPlaceByList()
 		if !value.Present {
 			return refused(3)
@@ -195,7 +195,7 @@ func (m *Script) stepUpReg(ev *ScriptEvent, fx *ScriptEffects) fsm.Result {
 		fx.sendTo(MessageBottom, fx.from)
 		return took(3)
 	}
-	// specs/registration/spec.yaml:81 there is no place
+	// specs/registration/spec.yaml:82 there is no place, or none for this address
 	fx.sendTo(MessageBottom, fx.from)
 	return took(4)
 }
@@ -235,6 +235,17 @@ func (m *Script) countPlace() int64 {
 	n := int64(0)
 	for key := range Place(64) {
 		if m.List[key].Present {
+			n++
+		}
+	}
+	return n
+}
+
+// countPlaceByList is count(i in list: list[i].ip == from[sender]).
+func (m *Script) countPlaceByList(fx *ScriptEffects) int64 {
+	n := int64(0)
+	for i := range Place(64) {
+		if m.List[i].Present && m.List[i].Value.Ip == m.From[fx.from] {
 			n++
 		}
 	}

@@ -96,7 +96,7 @@ func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if ev.Kind != ServerCommandBegin {
 		return m.unmentioned(ev, fx)
 	}
-	// specs/registration/spec.yaml:183
+	// specs/registration/spec.yaml:184
 	old := *m
 	fx.fired = append(fx.fired, 0)
 	if !m.Way.commandConfigure(fx, ev.Begin.Script) || !m.Way.commandSeek(fx) {
@@ -113,7 +113,7 @@ func (m *Server) stepOff(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:189
+		// specs/registration/spec.yaml:190
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking && m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 3)
@@ -126,12 +126,12 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			}
 			fx.report(ServerReportListed)
 			m.State = ServerStateListed
-			// specs/registration/spec.yaml:197 entry
+			// specs/registration/spec.yaml:198 entry
 			m.Renew = true
 			fx.start(serverAlarmRenew, 0)
 			return took(3)
 		}
-		// specs/registration/spec.yaml:190
+		// specs/registration/spec.yaml:191
 		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking && !m.Marked) {
 			old := *m
 			fx.fired = append(fx.fired, 4)
@@ -140,12 +140,12 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			}
 			return took(4)
 		}
-		// specs/registration/spec.yaml:191
+		// specs/registration/spec.yaml:192
 		fx.fired = append(fx.fired, 5)
 		// refused: nobody has asked for a page
 		return refused(5)
 	case ServerEventLost:
-		// specs/registration/spec.yaml:193
+		// specs/registration/spec.yaml:194
 		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking) {
 			old := *m
 			fx.fired = append(fx.fired, 6)
@@ -154,11 +154,11 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			}
 			return took(6)
 		}
-		// specs/registration/spec.yaml:194 nothing was asked there
+		// specs/registration/spec.yaml:195 nothing was asked there
 		fx.fired = append(fx.fired, 7)
 		return took(7)
 	case ServerCommandDialed:
-		// specs/registration/spec.yaml:221
+		// specs/registration/spec.yaml:222
 		old := *m
 		fx.fired = append(fx.fired, 9)
 		if !m.commandDialed(ev, fx) {
@@ -166,7 +166,7 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 		}
 		return took(9)
 	case ServerCommandUndialed:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:223
 		old := *m
 		fx.fired = append(fx.fired, 10)
 		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
@@ -176,25 +176,25 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 	case ServerTimerWait:
 		old := *m
 		m.Wait = false
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:224
 		fx.fired = append(fx.fired, 11)
 		if !m.expireWait(fx) {
 			return m.undo(&old, fx, 11)
 		}
 		return took(11)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:225
+		// specs/registration/spec.yaml:226
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking {
 			fx.fired = append(fx.fired, 12)
 			m.Marked = true
 			return took(12)
 		}
-		// specs/registration/spec.yaml:226
+		// specs/registration/spec.yaml:227
 		fx.fired = append(fx.fired, 13)
 		// refused: nobody has asked for a page
 		return refused(13)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:228
+		// specs/registration/spec.yaml:229
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateReading {
 			fx.fired = append(fx.fired, 14)
 			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
@@ -202,12 +202,12 @@ func (m *Server) stepRegistering(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			}
 			return took(14)
 		}
-		// specs/registration/spec.yaml:229
+		// specs/registration/spec.yaml:230
 		fx.fired = append(fx.fired, 15)
 		// refused: nobody has asked for the place
 		return refused(15)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:230
+		// specs/registration/spec.yaml:231
 		return ignored(16)
 	}
 	return m.unmentioned(ev, fx)
@@ -219,14 +219,14 @@ func (m *Server) stepListed(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerRenew:
 		old := *m
 		m.Renew = false
-		// specs/registration/spec.yaml:198
+		// specs/registration/spec.yaml:199
 		fx.fired = append(fx.fired, 17)
 		if !m.expireRenew(fx) {
 			return m.undo(&old, fx, 17)
 		}
 		return took(17)
 	case ServerCommandEnd:
-		// specs/registration/spec.yaml:199
+		// specs/registration/spec.yaml:200
 		old := *m
 		fx.fired = append(fx.fired, 18)
 		if m.Renew {
@@ -251,14 +251,14 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerRenew:
 		old := *m
 		m.Renew = false
-		// specs/registration/spec.yaml:203
+		// specs/registration/spec.yaml:204
 		fx.fired = append(fx.fired, 19)
 		if !m.expireRenew(fx) {
 			return m.undo(&old, fx, 19)
 		}
 		return took(19)
 	case ServerCommandEnd:
-		// specs/registration/spec.yaml:204
+		// specs/registration/spec.yaml:205
 		fx.fired = append(fx.fired, 20)
 		if m.Renew {
 			m.Renew = false
@@ -274,7 +274,7 @@ func (m *Server) stepUnlisted(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveBottom:
-		// specs/registration/spec.yaml:210
+		// specs/registration/spec.yaml:211
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking && m.Marked {
 			old := *m
 			fx.fired = append(fx.fired, 23)
@@ -288,7 +288,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			m.State = ServerStateOver
 			return took(23)
 		}
-		// specs/registration/spec.yaml:211
+		// specs/registration/spec.yaml:212
 		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking && !m.Marked) {
 			old := *m
 			fx.fired = append(fx.fired, 24)
@@ -297,12 +297,12 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(24)
 		}
-		// specs/registration/spec.yaml:212
+		// specs/registration/spec.yaml:213
 		fx.fired = append(fx.fired, 25)
 		// refused: nobody has asked for a page
 		return refused(25)
 	case ServerEventLost:
-		// specs/registration/spec.yaml:214
+		// specs/registration/spec.yaml:215
 		if fx.from == m.Way.Peer && (m.Way.State == ServerWayStateReading || m.Way.State == ServerWayStateAsking) {
 			old := *m
 			fx.fired = append(fx.fired, 26)
@@ -311,11 +311,11 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(26)
 		}
-		// specs/registration/spec.yaml:215 nothing was asked there
+		// specs/registration/spec.yaml:216 nothing was asked there
 		fx.fired = append(fx.fired, 27)
 		return took(27)
 	case ServerCommandDialed:
-		// specs/registration/spec.yaml:221
+		// specs/registration/spec.yaml:222
 		old := *m
 		fx.fired = append(fx.fired, 29)
 		if !m.commandDialed(ev, fx) {
@@ -323,7 +323,7 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(29)
 	case ServerCommandUndialed:
-		// specs/registration/spec.yaml:222
+		// specs/registration/spec.yaml:223
 		old := *m
 		fx.fired = append(fx.fired, 30)
 		if !m.Way.commandUndialed(fx) || !m.settle(fx) {
@@ -333,25 +333,25 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerWait:
 		old := *m
 		m.Wait = false
-		// specs/registration/spec.yaml:223
+		// specs/registration/spec.yaml:224
 		fx.fired = append(fx.fired, 31)
 		if !m.expireWait(fx) {
 			return m.undo(&old, fx, 31)
 		}
 		return took(31)
 	case ServerReceiveDone:
-		// specs/registration/spec.yaml:225
+		// specs/registration/spec.yaml:226
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateAsking {
 			fx.fired = append(fx.fired, 32)
 			m.Marked = true
 			return took(32)
 		}
-		// specs/registration/spec.yaml:226
+		// specs/registration/spec.yaml:227
 		fx.fired = append(fx.fired, 33)
 		// refused: nobody has asked for a page
 		return refused(33)
 	case ServerReceiveLocation:
-		// specs/registration/spec.yaml:228
+		// specs/registration/spec.yaml:229
 		if fx.from == m.Way.Peer && m.Way.State == ServerWayStateReading {
 			fx.fired = append(fx.fired, 34)
 			if !m.Way.commandLocate(fx, ev.Message.Location.Script) {
@@ -359,12 +359,12 @@ func (m *Server) stepLeaving(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(34)
 		}
-		// specs/registration/spec.yaml:229
+		// specs/registration/spec.yaml:230
 		fx.fired = append(fx.fired, 35)
 		// refused: nobody has asked for the place
 		return refused(35)
 	case ServerReceiveOther:
-		// specs/registration/spec.yaml:230
+		// specs/registration/spec.yaml:231
 		return ignored(36)
 	}
 	return m.unmentioned(ev, fx)
@@ -393,17 +393,17 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateRegistering:
 			switch next.kind {
 			case serverWaitingWayDial:
-				// specs/registration/spec.yaml:220
+				// specs/registration/spec.yaml:221
 				fx.fired = append(fx.fired, 8)
 				fx.report(ServerReportDial).Dial = ServerDialReport{To: next.wayDial.to}
 				continue
 			case serverWaitingWayReached:
-				// specs/registration/spec.yaml:186
+				// specs/registration/spec.yaml:187
 				fx.fired = append(fx.fired, 1)
 				fx.sendTo(MessageReg, next.wayReached.to).Reg = RegMessage{Script: m.Way.At, Version: m.Version, Name: m.Name, Port: m.Port, Region: m.Region}
 				continue
 			case serverWaitingWayHopeless:
-				// specs/registration/spec.yaml:187
+				// specs/registration/spec.yaml:188
 				fx.fired = append(fx.fired, 2)
 				if m.Wait {
 					m.Wait = false
@@ -411,7 +411,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				}
 				fx.report(ServerReportUnlisted)
 				m.State = ServerStateUnlisted
-				// specs/registration/spec.yaml:202 entry
+				// specs/registration/spec.yaml:203 entry
 				m.Renew = true
 				fx.start(serverAlarmRenew, 0)
 				continue
@@ -419,17 +419,17 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateLeaving:
 			switch next.kind {
 			case serverWaitingWayDial:
-				// specs/registration/spec.yaml:220
+				// specs/registration/spec.yaml:221
 				fx.fired = append(fx.fired, 28)
 				fx.report(ServerReportDial).Dial = ServerDialReport{To: next.wayDial.to}
 				continue
 			case serverWaitingWayReached:
-				// specs/registration/spec.yaml:207
+				// specs/registration/spec.yaml:208
 				fx.fired = append(fx.fired, 21)
 				fx.sendTo(MessageUnreg, next.wayReached.to).Unreg = UnregMessage{Script: m.Way.At, Port: m.Port}
 				continue
 			case serverWaitingWayHopeless:
-				// specs/registration/spec.yaml:208
+				// specs/registration/spec.yaml:209
 				fx.fired = append(fx.fired, 22)
 				if m.Wait {
 					m.Wait = false

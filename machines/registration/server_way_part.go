@@ -41,7 +41,7 @@ func (m *ServerWayPart) commandConfigure(fx *ServerEffects, script Url) bool {
 	if m.State != ServerWayStateIdle {
 		return false
 	}
-	// specs/registration/spec.yaml:138
+	// specs/registration/spec.yaml:139
 	m.At = script
 	return true
 }
@@ -51,7 +51,7 @@ func (m *ServerWayPart) commandSeek(fx *ServerEffects) bool {
 	if m.State != ServerWayStateIdle {
 		return false
 	}
-	// specs/registration/spec.yaml:139
+	// specs/registration/spec.yaml:140
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
 	m.State = ServerWayStateDialing
 	return true
@@ -62,9 +62,9 @@ func (m *ServerWayPart) commandFinish(fx *ServerEffects) bool {
 	if m.State != ServerWayStateAsking {
 		return false
 	}
-	// specs/registration/spec.yaml:148
+	// specs/registration/spec.yaml:149
 	m.State = ServerWayStateIdle
-	// specs/registration/spec.yaml:137 entry
+	// specs/registration/spec.yaml:138 entry
 	m.Looked = false
 	return true
 }
@@ -80,7 +80,7 @@ func (m *ServerWayPart) enterLookingUp(fx *ServerEffects) {
 func (m *ServerWayPart) onFail(fx *ServerEffects) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayHopeless})
 	m.State = ServerWayStateIdle
-	// specs/registration/spec.yaml:137 entry
+	// specs/registration/spec.yaml:138 entry
 	m.Looked = false
 }
 
@@ -88,24 +88,24 @@ func (m *ServerWayPart) onFail(fx *ServerEffects) {
 func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerWayStateAsking:
-		// specs/registration/spec.yaml:150
+		// specs/registration/spec.yaml:151
 		if !m.Looked {
 			m.State = ServerWayStateLookingUp
 			m.enterLookingUp(fx)
 			return true
 		}
-		// specs/registration/spec.yaml:151 not again
+		// specs/registration/spec.yaml:152 not again
 		m.onFail(fx)
 		return true
 	case ServerWayStateReading:
-		// specs/registration/spec.yaml:161
+		// specs/registration/spec.yaml:162
 		if m.Found.Present && m.Found.Value != m.At {
 			m.At = m.Found.Value
 			fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayDial, wayDial: serverWaitingWayDialFields{to: m.At}})
 			m.State = ServerWayStateDialing
 			return true
 		}
-		// specs/registration/spec.yaml:162 nothing, or where there was no answer
+		// specs/registration/spec.yaml:163 nothing, or where there was no answer
 		m.onFail(fx)
 		return true
 	}
@@ -116,13 +116,13 @@ func (m *ServerWayPart) commandFail(fx *ServerEffects) bool {
 func (m *ServerWayPart) commandDialed(fx *ServerEffects, to fsm.Peer) bool {
 	switch m.State {
 	case ServerWayStateDialing:
-		// specs/registration/spec.yaml:142
+		// specs/registration/spec.yaml:143
 		m.Peer = to
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayReached, wayReached: serverWaitingWayReachedFields{to: to}})
 		m.State = ServerWayStateAsking
 		return true
 	case ServerWayStateLookingUp:
-		// specs/registration/spec.yaml:155
+		// specs/registration/spec.yaml:156
 		m.Peer = to
 		fx.sendTo(MessageList, m.Peer).List = ListMessage{Script: m.Page}
 		m.State = ServerWayStateReading
@@ -135,7 +135,7 @@ func (m *ServerWayPart) commandDialed(fx *ServerEffects, to fsm.Peer) bool {
 func (m *ServerWayPart) onUndialed(fx *ServerEffects) {
 	fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingWayHopeless})
 	m.State = ServerWayStateIdle
-	// specs/registration/spec.yaml:137 entry
+	// specs/registration/spec.yaml:138 entry
 	m.Looked = false
 }
 
@@ -143,17 +143,17 @@ func (m *ServerWayPart) onUndialed(fx *ServerEffects) {
 func (m *ServerWayPart) commandUndialed(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerWayStateDialing:
-		// specs/registration/spec.yaml:144
+		// specs/registration/spec.yaml:145
 		if !m.Looked {
 			m.State = ServerWayStateLookingUp
 			m.enterLookingUp(fx)
 			return true
 		}
-		// specs/registration/spec.yaml:145 not again
+		// specs/registration/spec.yaml:146 not again
 		m.onUndialed(fx)
 		return true
 	case ServerWayStateLookingUp:
-		// specs/registration/spec.yaml:156
+		// specs/registration/spec.yaml:157
 		m.onUndialed(fx)
 		return true
 	}
@@ -165,7 +165,7 @@ func (m *ServerWayPart) commandLocate(fx *ServerEffects, script Url) bool {
 	if m.State != ServerWayStateReading {
 		return false
 	}
-	// specs/registration/spec.yaml:159
+	// specs/registration/spec.yaml:160
 	m.Found = Optional[Url]{Present: true, Value: script}
 	return true
 }

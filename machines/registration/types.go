@@ -14,11 +14,12 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "2014b67f213e5d0a6db15a8ccd1fda19b37ae3810c3744a54fe57dcaa2545941"
+const hash = "7fa1bd32af101bffbf2ef67ae843ad4e5dd389540fd24a3514ed8bae9c4a7448"
 
 // The constants of the specification that its machines use.
 const (
 	Places = 64 // entries of the list
+	Most   = 8  // of them may be of one address
 	Share  = 1  // how many programs are behind one address where the program does not tell; a check has more
 )
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -105,6 +106,26 @@ func TestScript(t *testing.T) {
 	if res, _ := http.Get(at); res.Header.Get("Content-Type") != "text/plain; charset=utf-8" ||
 		res.Header.Get("X-Content-Type-Options") != "nosniff" {
 		t.Errorf("a browser may take names for HTML: %v", res.Header)
+	}
+}
+
+// TestOneAddress: nobody fills the list alone. The ninth server of an address is not listed, and one that is may renew.
+func TestOneAddress(t *testing.T) {
+	_, web := site(t, "")
+	at := web.URL + "/servers"
+	for port := range 8 {
+		if _, page := get(t, at+query("1", "a", strconv.Itoa(4000+port), "EU")); page != pageOf("<!-- done -->", "</html>") {
+			t.Fatal(page)
+		}
+	}
+	if _, page := get(t, at+query("1", "a", "5000", "EU")); page != pageOf("</html>") {
+		t.Error(page)
+	}
+	if _, page := get(t, at+query("1", "b", "4000", "EU")); page != pageOf("<!-- done -->", "</html>") {
+		t.Error(page)
+	}
+	if _, page := get(t, at); strings.Count(page, "127.0.0.1") != 8 || !strings.Contains(page, ";4000;b;EU") {
+		t.Error(page)
 	}
 }
 
