@@ -113,15 +113,16 @@ func TestScript(t *testing.T) {
 func TestOneAddress(t *testing.T) {
 	_, web := site(t, "")
 	at := web.URL + "/servers"
+	done := pageOf("<!-- done -->", "</html>")
 	for port := range 8 {
-		if _, page := get(t, at+query("1", "a", strconv.Itoa(4000+port), "EU")); page != pageOf("<!-- done -->", "</html>") {
+		if _, page := get(t, at+query("1", "a", strconv.Itoa(4000+port), "EU")); page != done {
 			t.Fatal(page)
 		}
 	}
 	if _, page := get(t, at+query("1", "a", "5000", "EU")); page != pageOf("</html>") {
 		t.Error(page)
 	}
-	if _, page := get(t, at+query("1", "b", "4000", "EU")); page != pageOf("<!-- done -->", "</html>") {
+	if _, page := get(t, at+query("1", "b", "4000", "EU")); page != done {
 		t.Error(page)
 	}
 	if _, page := get(t, at); strings.Count(page, "127.0.0.1") != 8 || !strings.Contains(page, ";4000;b;EU") {
