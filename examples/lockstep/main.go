@@ -6,8 +6,8 @@
 // protocol in the generated machines. Start from [run]. Try it:
 //
 //	go run ./examples/lockstep -listen 127.0.0.1:3665 -players 2 -record game.replay
-//	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot 0
-//	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot 1
+//	go run ./examples/lockstep -connect 127.0.0.1:3665
+//	go run ./examples/lockstep -connect 127.0.0.1:3665
 //	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1
 //	go run ./examples/lockstep -replay game.replay
 //
@@ -25,6 +25,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/signal"
+	"slices"
 	"sync"
 	"time"
 
@@ -46,7 +47,7 @@ type options struct {
 	players, slot, spacing          int
 	length                          time.Duration
 	seed, key, steps                uint64
-	paced                           bool
+	paced, anywhere                 bool // anywhere: in whatever slot is free
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -58,7 +59,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.DurationVar(&o.length, "length", 50*time.Millisecond, "`time` of a game frame, 10 ms to 80 ms")
 	flags.Uint64Var(&o.seed, "seed", 1, "`number` that decides the island's chance")
 	flags.StringVar(&o.connect, "connect", "", "play at the server with this `address`")
-	flags.IntVar(&o.slot, "slot", 0, "the `slot` to play in, 0 to 7, or -1 to watch")
+	flags.IntVar(&o.slot, "slot", 0, "the `slot` to play in, 0 to 7, or -1 to watch; without it the first that is free")
 	flags.Uint64Var(&o.key, "key", 0, "`secret` for the slot after a lost link; 0 takes one by chance")
 	flags.Uint64Var(&o.steps, "steps", 0, "`number` of game frames after which the player leaves, 0 for never")
 	flags.StringVar(&o.record, "record", "", "`file` that the game is recorded in")
@@ -67,6 +68,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
+	given := usage.Given(flags)
+	o.anywhere = !slices.Contains(given, "slot")
 	modes := 0
 	for _, s := range []string{o.listen, o.connect, o.replay} {
 		if s != "" {
@@ -81,8 +84,23 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			fmt.Errorf("-slot %d: there are 0 to %d, and -1 watches", o.slot, frames.Slots-1))
 	case o.players < 1 || o.players > frames.Slots:
 		return usage.Wrong(flags, stderr, fmt.Errorf("-players %d: 1 to %d can play", o.players, frames.Slots))
+	case o.length < 10*time.Millisecond || o.length > 80*time.Millisecond:
+		return usage.Wrong(flags, stderr, fmt.Errorf("-length %v: a game frame has 10 ms to 80 ms", o.length))
+	case o.spacing < 1 || o.spacing > 20:
+		return usage.Wrong(flags, stderr, fmt.Errorf("-spacing %d: 1 to 20 game frames", o.spacing))
 	}
 	var err error
+	switch {
+	case o.replay != "":
+		err = usage.Only(flags, "-replay", "replay", "paced")
+	case o.connect != "":
+		err = usage.Only(flags, "-connect", "connect", "slot", "key", "steps", "record")
+	default:
+		err = usage.Only(flags, "-listen", "listen", "players", "spacing", "length", "seed", "record")
+	}
+	if err != nil {
+		return usage.Wrong(flags, stderr, err)
+	}
 	switch log := slog.New(slog.NewTextHandler(stderr, nil)); {
 	case o.replay != "":
 		err = o.again(ctx, stdout)
@@ -191,6 +209,7 @@ func (o *options) join(ctx context.Context, stdout io.Writer, log *slog.Logger) 
 		o.key = rand.Uint64()
 	}
 	v := &visitor{frames: o.steps}
+	taken := false // the slot, and there may be another one
 	for {
 		record, done, err := o.recorder()
 		if err != nil {
@@ -202,7 +221,13 @@ func (o *options) join(ctx context.Context, stdout io.Writer, log *slog.Logger) 
 		}
 		c := frames.NewClient(frames.ClientConfig{
 			Slot: o.slot, Key: o.key, Name: fmt.Sprintf("player %d", o.slot), Game: v, Record: record, Logger: log,
-			OnEvent: func(e frames.Event) { fmt.Fprintln(stdout, e) },
+			OnEvent: func(e frames.Event) {
+				fmt.Fprintln(stdout, e)
+				if e.Kind == frames.Refused && o.anywhere {
+					taken = true
+					go v.leave()
+				}
+			},
 		})
 		if o.slot >= 0 {
 			at := lockstep.Point{X: side / 2, Y: side / 2}
@@ -214,6 +239,13 @@ func (o *options) join(ctx context.Context, stdout io.Writer, log *slog.Logger) 
 		interrupted := context.AfterFunc(ctx, v.leave)
 		err = errors.Join(c.Run(playing, link), done())
 		interrupted()
+		if o.anywhere && ctx.Err() == nil && (taken || errors.Is(err, frames.ErrTaken)) {
+			if o.slot++; o.slot == frames.Slots {
+				return frames.ErrTaken
+			}
+			taken = false
+			continue
+		}
 		fmt.Fprintf(stdout, "game frame %d, checksum %08x\n", v.step, v.Sum())
 		if !errors.Is(err, frames.ErrLost) || ctx.Err() != nil {
 			return err

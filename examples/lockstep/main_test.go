@@ -145,15 +145,34 @@ func TestNames(t *testing.T) {
 func TestUsage(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"-listen", ":0", "-connect", ":1"}, {"-connect", ":1", "-slot", "8"}, {"-listen", ":0", "-players", "9"},
-		{"-listen", "nowhere:0"}, {"-connect", ":1", "more"},
+		{"-listen", "nowhere:0"}, {"-connect", ":1", "more"}, {"-listen", "127.0.0.1:0", "-length", "1s"},
+		{"-listen", "127.0.0.1:0", "-spacing", "21"}, {"-listen", "127.0.0.1:0", "-slot", "1"},
+		{"-connect", ":1", "-players", "2"}, {"-replay", "x", "-record", "y"},
 	} {
 		var errs bytes.Buffer
 		if code := run(t.Context(), args, io.Discard, &errs); code != 2 || errs.Len() == 0 {
 			t.Errorf("%v: exit code %d, %s", args, code, &errs)
 		}
 	}
-	var errs bytes.Buffer
-	if code := run(t.Context(), []string{"-listen", "127.0.0.1:0", "-length", "1s"}, io.Discard, &errs); code != 1 {
-		t.Errorf("a game frame of a second: exit code %d, %s", code, &errs)
+}
+
+// TestAnywhere: who asks for no slot plays in the first that is free, before the game and in it.
+func TestAnywhere(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	server := start(t, ctx, &all, "-listen", "127.0.0.1:0", "-length", "10ms", "-spacing", "3")
+	address := server.await(t, ctx, `listening on (\S+)`)
+	join := func(more ...string) *output {
+		return start(t, ctx, &all, append([]string{"-connect", address}, more...)...)
 	}
+	first, second := join("-steps", "400"), join("-steps", "400")
+	first.await(t, ctx, "begins")
+	second.await(t, ctx, "begins")
+	server.await(t, ctx, "slot 0")
+	server.await(t, ctx, "slot 1")
+	join("-steps", "20")
+	server.await(t, ctx, `"player 2" plays in slot 2`)
+	cancel()
+	all.Wait()
 }
