@@ -247,6 +247,10 @@ func (o *options) join(ctx context.Context, stdout io.Writer, log *slog.Logger) 
 			continue
 		}
 		fmt.Fprintf(stdout, "game frame %d, checksum %08x\n", v.step, v.Sum())
+		if errors.Is(err, frames.ErrOver) {
+			fmt.Fprintln(stdout, "nobody plays any more")
+			return nil
+		}
 		if !errors.Is(err, frames.ErrLost) || ctx.Err() != nil {
 			return err
 		}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/internal/doctest"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -175,4 +176,51 @@ func TestAnywhere(t *testing.T) {
 	server.await(t, ctx, `"player 2" plays in slot 2`)
 	cancel()
 	all.Wait()
+}
+
+// TestPage does what docs/LOCKSTEP.md shows, on a port that is free. What a player had computed in the end is what the
+// recording gives.
+func TestPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/LOCKSTEP.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := doctest.Blocks(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "game.replay")
+	var commands [][]string
+	for _, b := range blocks {
+		for line := range strings.Lines(b.Text) {
+			if args, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./examples/lockstep "); ok && b.Lang == "sh" {
+				commands = append(commands, strings.Fields(strings.Replace(args, "game.replay", file, 1)))
+			}
+		}
+	}
+	if len(commands) != 5 {
+		t.Fatalf("the page has other commands: %q", commands)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	commands[0][1] = "127.0.0.1:0"
+	server := start(t, ctx, &all, commands[0]...)
+	address := server.await(t, ctx, `listening on (\S+)`)
+	for _, c := range commands[1:4] {
+		c[1] = address
+	}
+	playing, leave := context.WithCancel(ctx)
+	defer leave()
+	first, second := start(t, playing, &all, commands[1]...), start(t, ctx, &all, commands[2]...)
+	first.await(t, ctx, "begins")
+	watcher := start(t, ctx, &all, commands[3]...)
+	watcher.await(t, ctx, "watching")
+	second.await(t, ctx, `game frame 100, checksum [0-9a-f]{8}\n$`)
+	leave()
+	all.Wait()
+	watcher.await(t, ctx, `checksum [0-9a-f]{8}\nnobody plays any more\n$`)
+	again := start(t, ctx, &all, commands[4]...)
+	all.Wait()
+	again.await(t, ctx, `command frames; game frame \d+, checksum [0-9a-f]{8}\n$`)
 }

@@ -48,6 +48,11 @@ var elsewhere = map[string]string{
 	"GOOS=js GOARCH=wasm go -C examples/ssr-server/web build -o player.wasm ./player":   ssrWeb,
 	"go run ./examples/ssr-server -listen 127.0.0.1:4000 -per-address 57":               ssrWeb,
 	"go -C examples/ssr-server/web run . -listen 127.0.0.1:8080 -server 127.0.0.1:4000": ssrWeb,
+	"go run ./examples/lockstep -listen 127.0.0.1:3665 -players 2 -record game.replay":  lockstepPage,
+	"go run ./examples/lockstep -connect 127.0.0.1:3665":                                lockstepPage,
+	"go run ./examples/lockstep -connect 127.0.0.1:3665 -steps 100":                     lockstepPage,
+	"go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1":                       lockstepPage,
+	"go run ./examples/lockstep -replay game.replay":                                    lockstepPage,
 	".ci/run":           "whoever changes something",
 	".ci/nightly":       "whoever measures",
 	"go generate ./...": "the step of .ci/run that looks for stale files",
@@ -85,6 +90,8 @@ const (
 	ssrPage = "TestPage of examples/ssr-server"
 	ssrWeb  = "the tests of examples/ssr-server/web"
 )
+
+const lockstepPage = "TestPage of examples/lockstep"
 
 // patience is how long one command of a page may take.
 const patience = 2 * time.Minute

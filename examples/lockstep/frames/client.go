@@ -87,6 +87,8 @@ type Client struct {
 	refused  *lockstep.No
 	ready    bool // the next frame, as far as we can tell
 	over     bool
+	began    bool // the game, or it ran when we came
+	ended    bool // for all: nobody played any more
 	gone     bool // Leave was called
 	pending  []lockstep.Command
 	err      error
@@ -184,11 +186,11 @@ func (c *Client) report(r *lockstep.ClientRunner, i int) {
 	switch v := r.Report(i); v.Kind {
 	case lockstep.ClientReportStarted:
 		s := v.Started
-		c.start = &s
+		c.start, c.began = &s, true
 		c.queue.reset(0)
 	case lockstep.ClientReportJoining:
 		c.queue.reset(uint32(v.Joining.Frame))
-		c.joining, c.restore, c.snapshot = true, false, c.snapshot[:0]
+		c.joining, c.restore, c.snapshot, c.began = true, false, c.snapshot[:0], true
 		c.events = append(c.events, Event{Kind: Joining})
 	case lockstep.ClientReportSnapshot:
 		p := &v.Snapshot.Part
@@ -223,7 +225,7 @@ func (c *Client) report(r *lockstep.ClientRunner, i int) {
 	case lockstep.ClientReportPaused:
 		c.events = append(c.events, Event{Kind: Paused, On: v.Paused.On})
 	case lockstep.ClientReportOver:
-		c.over = true
+		c.over, c.ended = true, c.began && r.Machine.Playing == 0
 	}
 	c.ready = ready(&r.Machine)
 	if k := r.Report(i).Kind; c.ready || k != lockstep.ClientReportCommands && k != lockstep.ClientReportAnnounced {

@@ -283,6 +283,8 @@ func (p *player) lost(err error) error {
 		return errLeft
 	case p.ctx.Err() != nil:
 		return context.Cause(p.ctx)
+	case p.ended:
+		return ErrOver
 	case p.over:
 		return ErrLost
 	}
