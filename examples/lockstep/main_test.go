@@ -193,7 +193,8 @@ func TestPage(t *testing.T) {
 	var commands [][]string
 	for _, b := range blocks {
 		for line := range strings.Lines(b.Text) {
-			if args, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./examples/lockstep "); ok && b.Lang == "sh" {
+			args, ok := strings.CutPrefix(strings.TrimSpace(line), "go run ./examples/lockstep ")
+			if ok && b.Lang == "sh" {
 				commands = append(commands, strings.Fields(strings.Replace(args, "game.replay", file, 1)))
 			}
 		}
