@@ -88,7 +88,7 @@ func (m *Client) stepAway(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	if ev.Kind != ClientCommandJoin {
 		return m.unmentioned(ev, fx)
 	}
-	// specs/lockstep/spec.yaml:415
+	// specs/lockstep/spec.yaml:419
 	m.Me = m.Wish
 	fx.sendTo(MessageJoin, ServerConst).Join = JoinMessage{Slot: m.Wish, Key: ev.Join.Key, Name: ev.Join.Name}
 	m.State = ClientStateJoined
@@ -99,35 +99,35 @@ func (m *Client) stepAway(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepJoined(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveServerStart:
-		// specs/lockstep/spec.yaml:419
+		// specs/lockstep/spec.yaml:423
 		if m.Me.Present {
 			m.Playing = ev.Message.ServerStart.Players
 			fx.report(ClientReportStarted).Started = ClientStartedReport{Seed: ev.Message.ServerStart.Seed, Due: ev.Message.ServerStart.Due, Players: ev.Message.ServerStart.Players}
 			m.State = ClientStateLoading
 			return took(1)
 		}
-		// specs/lockstep/spec.yaml:420
+		// specs/lockstep/spec.yaml:424
 		fx.report(ClientReportStarted).Started = ClientStartedReport{Seed: ev.Message.ServerStart.Seed, Due: ev.Message.ServerStart.Due, Players: ev.Message.ServerStart.Players}
 		m.State = ClientStateWatching
 		return took(2)
 	case ClientReceiveJoined:
-		// specs/lockstep/spec.yaml:421
+		// specs/lockstep/spec.yaml:425
 		m.Me = Optional[Slot]{}
 		m.Now = ev.Message.Joined.Frame
 		fx.report(ClientReportJoining).Joining = ClientJoiningReport{Frame: ev.Message.Joined.Frame, Players: ev.Message.Joined.Players, Seed: ev.Message.Joined.Seed}
 		m.State = ClientStateWaiting
 		return took(3)
 	case ClientReceiveRefused:
-		// specs/lockstep/spec.yaml:422
+		// specs/lockstep/spec.yaml:426
 		fx.report(ClientReportRefused).Refused = ClientRefusedReport{Why: ev.Message.Refused.Why}
 		m.State = ClientStateAway
 		return took(4)
 	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:505
+		// specs/lockstep/spec.yaml:509
 		m.commandLeave(fx)
 		return took(5)
 	case ClientEventLost:
-		// specs/lockstep/spec.yaml:506
+		// specs/lockstep/spec.yaml:510
 		m.linkLost(fx)
 		return took(6)
 	}
@@ -138,7 +138,7 @@ func (m *Client) stepJoined(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepLoading(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLoaded:
-		// specs/lockstep/spec.yaml:425
+		// specs/lockstep/spec.yaml:429
 		if !m.Me.Present {
 			return refused(7)
 		}
@@ -146,38 +146,38 @@ func (m *Client) stepLoading(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateGame
 		return took(7)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:463
+		// specs/lockstep/spec.yaml:467
 		if int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.Gamecommands.Slot]))%Frames {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(8)
 			}
 			return took(8)
 		}
-		// specs/lockstep/spec.yaml:464
+		// specs/lockstep/spec.yaml:468
 		// refused: no frame of a player is left out
 		return refused(9)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:466
+		// specs/lockstep/spec.yaml:470
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && m.Done < 6 && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
 				return refused(10)
 			}
 			return took(10)
 		}
-		// specs/lockstep/spec.yaml:467
+		// specs/lockstep/spec.yaml:471
 		// refused: the announcements are a chain
 		return refused(11)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:469
+		// specs/lockstep/spec.yaml:473
 		if m.Playing&(1<<ev.Message.PlayerKicked.Slot) != 0 && int64(ev.Message.PlayerKicked.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.PlayerKicked.Slot]))%Frames {
 			m.receivePlayerKicked(ev, fx)
 			return took(12)
 		}
-		// specs/lockstep/spec.yaml:470
+		// specs/lockstep/spec.yaml:474
 		// refused: who leaves has played until then
 		return refused(13)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:472
+		// specs/lockstep/spec.yaml:476
 		if m.Playing&(1<<ev.Message.PlayerNew.Slot) == 0 && m.Have[ev.Message.PlayerNew.Slot] == 0 && (int64(ev.Message.PlayerNew.Frame)+Frames-int64(m.Now))%Frames <= 6 {
 			old := *m
 			if !m.receivePlayerNew(ev, fx) {
@@ -185,23 +185,23 @@ func (m *Client) stepLoading(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(14)
 		}
-		// specs/lockstep/spec.yaml:474
+		// specs/lockstep/spec.yaml:478
 		// refused: nobody joins whose commands we still have
 		return refused(15)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:501
+		// specs/lockstep/spec.yaml:505
 		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(16)
 	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:502
+		// specs/lockstep/spec.yaml:506
 		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(17)
 	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:505
+		// specs/lockstep/spec.yaml:509
 		m.commandLeave(fx)
 		return took(18)
 	case ClientEventLost:
-		// specs/lockstep/spec.yaml:506
+		// specs/lockstep/spec.yaml:510
 		m.linkLost(fx)
 		return took(19)
 	}
@@ -212,7 +212,7 @@ func (m *Client) stepLoading(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:429
+		// specs/lockstep/spec.yaml:433
 		if m.Done > 0 && m.allPlaying() && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) {
 			old := *m
 			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) {
@@ -238,38 +238,38 @@ func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:463
+		// specs/lockstep/spec.yaml:467
 		if int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.Gamecommands.Slot]))%Frames {
 			if !m.receiveGamecommands(ev, fx) {
 				return refused(21)
 			}
 			return took(21)
 		}
-		// specs/lockstep/spec.yaml:464
+		// specs/lockstep/spec.yaml:468
 		// refused: no frame of a player is left out
 		return refused(22)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:466
+		// specs/lockstep/spec.yaml:470
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && m.Done < 6 && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
 				return refused(23)
 			}
 			return took(23)
 		}
-		// specs/lockstep/spec.yaml:467
+		// specs/lockstep/spec.yaml:471
 		// refused: the announcements are a chain
 		return refused(24)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:469
+		// specs/lockstep/spec.yaml:473
 		if m.Playing&(1<<ev.Message.PlayerKicked.Slot) != 0 && int64(ev.Message.PlayerKicked.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.PlayerKicked.Slot]))%Frames {
 			m.receivePlayerKicked(ev, fx)
 			return took(25)
 		}
-		// specs/lockstep/spec.yaml:470
+		// specs/lockstep/spec.yaml:474
 		// refused: who leaves has played until then
 		return refused(26)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:472
+		// specs/lockstep/spec.yaml:476
 		if m.Playing&(1<<ev.Message.PlayerNew.Slot) == 0 && m.Have[ev.Message.PlayerNew.Slot] == 0 && (int64(ev.Message.PlayerNew.Frame)+Frames-int64(m.Now))%Frames <= 6 {
 			old := *m
 			if !m.receivePlayerNew(ev, fx) {
@@ -277,20 +277,20 @@ func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(27)
 		}
-		// specs/lockstep/spec.yaml:474
+		// specs/lockstep/spec.yaml:478
 		// refused: nobody joins whose commands we still have
 		return refused(28)
 	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:488
+		// specs/lockstep/spec.yaml:492
 		if !m.Wanted.Present {
 			m.receiveSnapshotRequest(ev, fx)
 			return took(29)
 		}
-		// specs/lockstep/spec.yaml:489
+		// specs/lockstep/spec.yaml:493
 		// refused: one after another
 		return refused(30)
 	case ClientCommandSnapshot:
-		// specs/lockstep/spec.yaml:491
+		// specs/lockstep/spec.yaml:495
 		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
 			if !m.commandSnapshot(ev, fx) {
 				return refused(31)
@@ -299,27 +299,27 @@ func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientCommandSpeed:
-		// specs/lockstep/spec.yaml:497
+		// specs/lockstep/spec.yaml:501
 		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
 		return took(32)
 	case ClientCommandPause:
-		// specs/lockstep/spec.yaml:498
+		// specs/lockstep/spec.yaml:502
 		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
 		return took(33)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:501
+		// specs/lockstep/spec.yaml:505
 		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(34)
 	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:502
+		// specs/lockstep/spec.yaml:506
 		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(35)
 	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:505
+		// specs/lockstep/spec.yaml:509
 		m.commandLeave(fx)
 		return took(36)
 	case ClientEventLost:
-		// specs/lockstep/spec.yaml:506
+		// specs/lockstep/spec.yaml:510
 		m.linkLost(fx)
 		return took(37)
 	}
@@ -330,73 +330,73 @@ func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepWaiting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveJoined:
-		// specs/lockstep/spec.yaml:436 another player makes it
+		// specs/lockstep/spec.yaml:440 another player makes it
 		m.Now = ev.Message.Joined.Frame
 		m.Done = 0
 		m.Ahead = Optional[GameFrame]{}
 		fx.report(ClientReportJoining).Joining = ClientJoiningReport{Frame: ev.Message.Joined.Frame, Players: ev.Message.Joined.Players, Seed: ev.Message.Joined.Seed}
 		return took(38)
 	case ClientReceiveSnapshot:
-		// specs/lockstep/spec.yaml:438
+		// specs/lockstep/spec.yaml:442
 		if ev.Message.Snapshot.Frame != m.Now {
 			// refused: this is another one
 			return refused(39)
 		}
-		// specs/lockstep/spec.yaml:439
+		// specs/lockstep/spec.yaml:443
 		if ev.Message.Snapshot.Last {
 			fx.report(ClientReportSnapshot).Snapshot = ClientSnapshotReport{Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
 			m.State = ClientStateWatching
 			return took(40)
 		}
-		// specs/lockstep/spec.yaml:440
+		// specs/lockstep/spec.yaml:444
 		fx.report(ClientReportSnapshot).Snapshot = ClientSnapshotReport{Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
 		return took(41)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:477
+		// specs/lockstep/spec.yaml:481
 		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
 		return took(42)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:479 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
 			return took(43)
 		}
-		// specs/lockstep/spec.yaml:480
+		// specs/lockstep/spec.yaml:484
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
 				return refused(44)
 			}
 			return took(44)
 		}
-		// specs/lockstep/spec.yaml:481 before our first
+		// specs/lockstep/spec.yaml:485 before our first
 		if m.State == ClientStateWaiting && m.Done == 0 {
 			return took(45)
 		}
-		// specs/lockstep/spec.yaml:482
+		// specs/lockstep/spec.yaml:486
 		// refused: the announcements are a chain
 		return refused(46)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:483
+		// specs/lockstep/spec.yaml:487
 		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(47)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:484
+		// specs/lockstep/spec.yaml:488
 		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
 		return took(48)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:501
+		// specs/lockstep/spec.yaml:505
 		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(49)
 	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:502
+		// specs/lockstep/spec.yaml:506
 		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(50)
 	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:505
+		// specs/lockstep/spec.yaml:509
 		m.commandLeave(fx)
 		return took(51)
 	case ClientEventLost:
-		// specs/lockstep/spec.yaml:506
+		// specs/lockstep/spec.yaml:510
 		m.linkLost(fx)
 		return took(52)
 	}
@@ -407,7 +407,7 @@ func (m *Client) stepWaiting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepWatching(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:443
+		// specs/lockstep/spec.yaml:447
 		if m.Done > M {
 			old := *m
 			if !m.step(fx) {
@@ -417,7 +417,7 @@ func (m *Client) stepWatching(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientCommandSit:
-		// specs/lockstep/spec.yaml:444 not before the server has come to our frame, which may be a while after the snapshot
+		// specs/lockstep/spec.yaml:448 not before the server has come to our frame, which may be a while after the snapshot
 		if !m.Me.Present && m.Done >= M {
 			m.Me = Optional[Slot]{Present: true, Value: ev.Sit.Slot}
 			fx.sendTo(MessageSit, ServerConst).Sit = SitMessage{Slot: ev.Sit.Slot, Key: ev.Sit.Key, Name: ev.Sit.Name}
@@ -425,62 +425,62 @@ func (m *Client) stepWatching(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveSeated:
-		// specs/lockstep/spec.yaml:445
+		// specs/lockstep/spec.yaml:449
 		m.Begins = Frame((int64(ev.Message.Seated.Frame) + Frames - M) % Frames)
 		fx.report(ClientReportSeated).Seated = ClientSeatedReport{Slot: ev.Message.Seated.Slot, Frame: ev.Message.Seated.Frame}
 		m.State = ClientStateSitting
 		return took(55)
 	case ClientReceiveRefused:
-		// specs/lockstep/spec.yaml:446
+		// specs/lockstep/spec.yaml:450
 		m.Me = Optional[Slot]{}
 		fx.report(ClientReportRefused).Refused = ClientRefusedReport{Why: ev.Message.Refused.Why}
 		return took(56)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:477
+		// specs/lockstep/spec.yaml:481
 		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
 		return took(57)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:479 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
 			return took(58)
 		}
-		// specs/lockstep/spec.yaml:480
+		// specs/lockstep/spec.yaml:484
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
 				return refused(59)
 			}
 			return took(59)
 		}
-		// specs/lockstep/spec.yaml:481 before our first
+		// specs/lockstep/spec.yaml:485 before our first
 		if m.State == ClientStateWaiting && m.Done == 0 {
 			return took(60)
 		}
-		// specs/lockstep/spec.yaml:482
+		// specs/lockstep/spec.yaml:486
 		// refused: the announcements are a chain
 		return refused(61)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:483
+		// specs/lockstep/spec.yaml:487
 		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(62)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:484
+		// specs/lockstep/spec.yaml:488
 		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
 		return took(63)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:501
+		// specs/lockstep/spec.yaml:505
 		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(64)
 	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:502
+		// specs/lockstep/spec.yaml:506
 		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(65)
 	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:505
+		// specs/lockstep/spec.yaml:509
 		m.commandLeave(fx)
 		return took(66)
 	case ClientEventLost:
-		// specs/lockstep/spec.yaml:506
+		// specs/lockstep/spec.yaml:510
 		m.linkLost(fx)
 		return took(67)
 	}
@@ -491,7 +491,7 @@ func (m *Client) stepWatching(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:450
+		// specs/lockstep/spec.yaml:454
 		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) && m.Now == m.Begins {
 			old := *m
 			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) || !m.step(fx) {
@@ -500,7 +500,7 @@ func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.State = ClientStateSeated
 			return took(68)
 		}
-		// specs/lockstep/spec.yaml:451
+		// specs/lockstep/spec.yaml:455
 		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) && m.Now != m.Begins {
 			old := *m
 			if !m.step(fx) {
@@ -510,48 +510,48 @@ func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:477
+		// specs/lockstep/spec.yaml:481
 		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
 		return took(70)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:479 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
 			return took(71)
 		}
-		// specs/lockstep/spec.yaml:480
+		// specs/lockstep/spec.yaml:484
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
 				return refused(72)
 			}
 			return took(72)
 		}
-		// specs/lockstep/spec.yaml:481 before our first
+		// specs/lockstep/spec.yaml:485 before our first
 		if m.State == ClientStateWaiting && m.Done == 0 {
 			return took(73)
 		}
-		// specs/lockstep/spec.yaml:482
+		// specs/lockstep/spec.yaml:486
 		// refused: the announcements are a chain
 		return refused(74)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:483
+		// specs/lockstep/spec.yaml:487
 		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(75)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:484
+		// specs/lockstep/spec.yaml:488
 		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
 		return took(76)
 	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:488
+		// specs/lockstep/spec.yaml:492
 		if !m.Wanted.Present {
 			m.receiveSnapshotRequest(ev, fx)
 			return took(77)
 		}
-		// specs/lockstep/spec.yaml:489
+		// specs/lockstep/spec.yaml:493
 		// refused: one after another
 		return refused(78)
 	case ClientCommandSnapshot:
-		// specs/lockstep/spec.yaml:491
+		// specs/lockstep/spec.yaml:495
 		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
 			if !m.commandSnapshot(ev, fx) {
 				return refused(79)
@@ -560,19 +560,19 @@ func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:501
+		// specs/lockstep/spec.yaml:505
 		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(80)
 	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:502
+		// specs/lockstep/spec.yaml:506
 		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(81)
 	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:505
+		// specs/lockstep/spec.yaml:509
 		m.commandLeave(fx)
 		return took(82)
 	case ClientEventLost:
-		// specs/lockstep/spec.yaml:506
+		// specs/lockstep/spec.yaml:510
 		m.linkLost(fx)
 		return took(83)
 	}
@@ -583,7 +583,7 @@ func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepSeated(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:454
+		// specs/lockstep/spec.yaml:458
 		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) {
 			old := *m
 			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) || !m.step(fx) {
@@ -593,48 +593,48 @@ func (m *Client) stepSeated(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:477
+		// specs/lockstep/spec.yaml:481
 		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
 		return took(85)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:479 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
 			return took(86)
 		}
-		// specs/lockstep/spec.yaml:480
+		// specs/lockstep/spec.yaml:484
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
 				return refused(87)
 			}
 			return took(87)
 		}
-		// specs/lockstep/spec.yaml:481 before our first
+		// specs/lockstep/spec.yaml:485 before our first
 		if m.State == ClientStateWaiting && m.Done == 0 {
 			return took(88)
 		}
-		// specs/lockstep/spec.yaml:482
+		// specs/lockstep/spec.yaml:486
 		// refused: the announcements are a chain
 		return refused(89)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:483
+		// specs/lockstep/spec.yaml:487
 		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(90)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:484
+		// specs/lockstep/spec.yaml:488
 		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
 		return took(91)
 	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:488
+		// specs/lockstep/spec.yaml:492
 		if !m.Wanted.Present {
 			m.receiveSnapshotRequest(ev, fx)
 			return took(92)
 		}
-		// specs/lockstep/spec.yaml:489
+		// specs/lockstep/spec.yaml:493
 		// refused: one after another
 		return refused(93)
 	case ClientCommandSnapshot:
-		// specs/lockstep/spec.yaml:491
+		// specs/lockstep/spec.yaml:495
 		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
 			if !m.commandSnapshot(ev, fx) {
 				return refused(94)
@@ -643,27 +643,27 @@ func (m *Client) stepSeated(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ClientCommandSpeed:
-		// specs/lockstep/spec.yaml:497
+		// specs/lockstep/spec.yaml:501
 		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
 		return took(95)
 	case ClientCommandPause:
-		// specs/lockstep/spec.yaml:498
+		// specs/lockstep/spec.yaml:502
 		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
 		return took(96)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:501
+		// specs/lockstep/spec.yaml:505
 		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(97)
 	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:502
+		// specs/lockstep/spec.yaml:506
 		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(98)
 	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:505
+		// specs/lockstep/spec.yaml:509
 		m.commandLeave(fx)
 		return took(99)
 	case ClientEventLost:
-		// specs/lockstep/spec.yaml:506
+		// specs/lockstep/spec.yaml:510
 		m.linkLost(fx)
 		return took(100)
 	}
@@ -674,40 +674,40 @@ func (m *Client) stepSeated(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepGone(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveServerStart:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(101)
 	case ClientReceiveJoined:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(102)
 	case ClientReceiveRefused:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(103)
 	case ClientReceiveSeated:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(104)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(105)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(106)
 	case ClientReceiveSnapshot:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(107)
 	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(108)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(109)
 	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(110)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(111)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:462
 		return ignored(112)
 	}
 	return m.unmentioned(ev, fx)

@@ -32,6 +32,7 @@ type Server struct {
 	There    Links                 // who hears what is said to all
 	Seat     [8]Optional[fsm.Peer] // who plays
 	Keys     [8]Optional[Key]      // who may have the slot again
+	Kept     Slots                 // slots that are for who has the key alone, and for nobody if there is none
 	Resting  [8]uint8              // frames for which some may still have commands of who left the slot
 	Sums     [8]Sums               // one for each frame to come whose commands are there; none where they were ours
 	Odd      Slots                 // slots out of step in the frame just executed
@@ -103,8 +104,8 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:250
-		if m.There&(1<<uint64(fx.from)) == 0 && (!ev.Message.Join.Slot.Present || !m.Seat[ev.Message.Join.Slot.Value].Present) {
+		// specs/lockstep/spec.yaml:252
+		if m.There&(1<<uint64(fx.from)) == 0 && (!ev.Message.Join.Slot.Present || !m.Seat[ev.Message.Join.Slot.Value].Present && (m.Kept&(1<<ev.Message.Join.Slot.Value) == 0 || m.Keys[ev.Message.Join.Slot.Value].Present && m.Keys[ev.Message.Join.Slot.Value].Value == ev.Message.Join.Key)) {
 			m.There |= Links(1 << uint64(fx.from))
 			fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: ev.Message.Join.Slot, Name: ev.Message.Join.Name}
 			if ev.Message.Join.Slot.Present {
@@ -113,19 +114,19 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(0)
 		}
-		// specs/lockstep/spec.yaml:254 somebody else has the slot
+		// specs/lockstep/spec.yaml:256 somebody else has the slot
 		if m.There&(1<<uint64(fx.from)) == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
 			return took(1)
 		}
-		// specs/lockstep/spec.yaml:255
+		// specs/lockstep/spec.yaml:257
 		// refused: who has joined does not join again
 		return refused(2)
 	case ServerReceiveLeave:
-		// specs/lockstep/spec.yaml:256
+		// specs/lockstep/spec.yaml:258
 		return ignored(3)
 	case ServerEventLost:
-		// specs/lockstep/spec.yaml:258
+		// specs/lockstep/spec.yaml:260
 		var list SlotList
 		for s2 := range Slot(8) {
 			if m.Seat[s2].Present && m.Seat[s2].Value == fx.from {
@@ -135,12 +136,14 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		for _, s := range list.Items[:list.Len] {
 			m.Seat[s] = Optional[fsm.Peer]{}
-			m.Keys[s] = Optional[Key]{}
+			if m.Kept&(1<<s) == 0 {
+				m.Keys[s] = Optional[Key]{}
+			}
 		}
 		m.There = m.There &^ (1 << uint64(fx.from))
 		return took(4)
 	case ServerCommandBegin:
-		// specs/lockstep/spec.yaml:262
+		// specs/lockstep/spec.yaml:264
 		if m.countSlot() > 0 {
 			m.Seed = ev.Begin.Seed
 			m.Next = ev.Begin.Due
@@ -173,6 +176,13 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			return took(5)
 		}
 		return refused(fsm.NoTransition)
+	case ServerCommandKeep:
+		// specs/lockstep/spec.yaml:345
+		if !m.Seat[ev.Keep.Slot].Present {
+			m.commandKeep(ev)
+			return took(6)
+		}
+		return refused(fsm.NoTransition)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -181,18 +191,18 @@ func (m *Server) stepConfig(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:272
+		// specs/lockstep/spec.yaml:274
 		if m.countSlot() == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoOver}
-			return took(6)
+			return took(7)
 		}
-		// specs/lockstep/spec.yaml:273 nobody can make a snapshot yet
+		// specs/lockstep/spec.yaml:275 nobody can make a snapshot yet
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
-		return took(7)
+		return took(8)
 	case ServerTimerLoadTime:
 		old := *m
 		m.LoadTime = false
-		// specs/lockstep/spec.yaml:275 who has not loaded by now is removed
+		// specs/lockstep/spec.yaml:277 who has not loaded by now is removed
 		var list SlotList
 		for s2 := range Slot(8) {
 			if m.Seat[s2].Present && m.Sums[s2].Len == 0 {
@@ -204,153 +214,165 @@ func (m *Server) stepLoading(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 			reason := ReasonPingTimeout
 			if !m.Seat[s].Present {
-				return m.undo(&old, fx, 8)
+				return m.undo(&old, fx, 9)
 			}
 			fx.closeTo(m.Seat[s].Value)
 			who := m.Seat[s].Value
 			m.gone(fx, reason, s, who)
 		}
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 8)
+			return m.undo(&old, fx, 9)
 		}
-		return took(8)
+		return took(9)
 	case ServerCommandFrame:
-		// specs/lockstep/spec.yaml:280 everybody has loaded; the frames before frame m get empty commands and lengths
-		if m.countSlot() > 0 && m.allSlot() {
-			old := *m
-			for i2 := range 2 {
-				i := uint8(i2 + 1)
-				var set uint64
-				for key := range Slot(8) {
-					if m.Seat[key].Present {
-						set |= 1 << key
-					}
-				}
-				for i3 := range 8 {
-					if set>>i3&1 == 0 {
-						continue
-					}
-					s := Slot(i3)
-					frame := Frame(i)
-					if m.Sums[s].Len == 0 || !m.Sums[s].Items[0].Present {
-						return m.undo(&old, fx, 9)
-					}
-					sum := m.Sums[s].Items[0].Value
-					commands := Commands{}
-					if !m.Sums[s].add(Optional[Checksum]{Present: true, Value: sum}) {
-						return m.undo(&old, fx, 9)
-					}
-					list := m.There &^ (1 << uint64(m.Self))
-					for i4 := range 33 {
-						if uint64(list)>>i4&1 == 0 {
-							continue
-						}
-						peer := fsm.Peer(i4)
-						fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s, Frame: frame, Sum: sum, Commands: commands}
-					}
-					fx.report(ServerReportCommands).Commands = ServerCommandsReport{Slot: s, Frame: frame, Commands: commands}
-				}
-			}
-			for i := range uint8(3) {
-				frame := Frame(i)
-				after := GameFrame((int64(m.Next) + max(1, (int64(m.Span)+int64(m.Wanted)/2)/int64(m.Wanted))) % GameFrames)
-				list := m.There &^ (1 << uint64(m.Self))
-				for i2 := range 33 {
-					if uint64(list)>>i2&1 == 0 {
-						continue
-					}
-					peer := fsm.Peer(i2)
-					fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
-				}
-				fx.report(ServerReportAnnounced).Announced = ServerAnnouncedReport{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
-				m.Next = after
-			}
-			if m.LoadTime {
-				m.LoadTime = false
-				fx.stop(serverAlarmLoadTime, 0)
-			}
-			m.LagTime = true
-			fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
-			m.State = ServerStateGame
-			return took(9)
-		}
-		return refused(fsm.NoTransition)
+		return m.stepLoadingFrame(ev, fx)
 	case ServerReceivePause:
-		// specs/lockstep/spec.yaml:288 nothing moves yet
-		return took(10)
+		// specs/lockstep/spec.yaml:290 nothing moves yet
+		return took(11)
 	case ServerTimerAskTime:
 		m.AskTime = false
-		// specs/lockstep/spec.yaml:289
-		return ignored(11)
-	case ServerReceiveGamecommands:
+		// specs/lockstep/spec.yaml:291
+		return ignored(12)
+	case ServerCommandKeep:
 		// specs/lockstep/spec.yaml:345
+		if !m.Seat[ev.Keep.Slot].Present {
+			m.commandKeep(ev)
+			return took(13)
+		}
+		return refused(fsm.NoTransition)
+	case ServerReceiveGamecommands:
+		// specs/lockstep/spec.yaml:349
 		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
 			if !m.receiveGamecommands(ev, fx) {
-				return refused(12)
+				return refused(14)
 			}
-			return took(12)
-		}
-		// specs/lockstep/spec.yaml:347
-		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
-		return refused(13)
-	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:349
-		if m.someSlotBySender(fx) {
-			m.Wanted = ev.Message.ServerSpeed.Want
 			return took(14)
 		}
-		// specs/lockstep/spec.yaml:350
-		// refused: only players have a say
-		return refused(15)
-	case ServerReceiveLeave:
 		// specs/lockstep/spec.yaml:351
-		m.receiveLeave(fx)
-		return took(16)
-	case ServerEventLost:
-		// specs/lockstep/spec.yaml:353 is removed
-		if m.There&(1<<uint64(fx.from)) == 0 {
-			return took(17)
+		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
+		return refused(15)
+	case ServerReceiveServerSpeed:
+		// specs/lockstep/spec.yaml:353
+		if m.someSlotBySender(fx) {
+			m.Wanted = ev.Message.ServerSpeed.Want
+			return took(16)
 		}
 		// specs/lockstep/spec.yaml:354
+		// refused: only players have a say
+		return refused(17)
+	case ServerReceiveLeave:
+		// specs/lockstep/spec.yaml:355
+		m.receiveLeave(fx)
+		return took(18)
+	case ServerEventLost:
+		// specs/lockstep/spec.yaml:357 is removed
+		if m.There&(1<<uint64(fx.from)) == 0 {
+			return took(19)
+		}
+		// specs/lockstep/spec.yaml:358
 		old := *m
 		if !m.linkLost(fx) {
-			return m.undo(&old, fx, 18)
+			return m.undo(&old, fx, 20)
 		}
-		return took(18)
+		return took(20)
 	}
 	return m.unmentioned(ev, fx)
+}
+
+// stepLoadingFrame handles frame in the state loading.
+func (m *Server) stepLoadingFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
+	// specs/lockstep/spec.yaml:282 everybody has loaded; the frames before frame m get empty commands and lengths
+	if m.countSlot() > 0 && m.allSlot() {
+		old := *m
+		for i2 := range 2 {
+			i := uint8(i2 + 1)
+			var set uint64
+			for key := range Slot(8) {
+				if m.Seat[key].Present {
+					set |= 1 << key
+				}
+			}
+			for i3 := range 8 {
+				if set>>i3&1 == 0 {
+					continue
+				}
+				s := Slot(i3)
+				frame := Frame(i)
+				if m.Sums[s].Len == 0 || !m.Sums[s].Items[0].Present {
+					return m.undo(&old, fx, 10)
+				}
+				sum := m.Sums[s].Items[0].Value
+				commands := Commands{}
+				if !m.Sums[s].add(Optional[Checksum]{Present: true, Value: sum}) {
+					return m.undo(&old, fx, 10)
+				}
+				list := m.There &^ (1 << uint64(m.Self))
+				for i4 := range 33 {
+					if uint64(list)>>i4&1 == 0 {
+						continue
+					}
+					peer := fsm.Peer(i4)
+					fx.sendTo(MessageGamecommands, peer).Gamecommands = GamecommandsMessage{Slot: s, Frame: frame, Sum: sum, Commands: commands}
+				}
+				fx.report(ServerReportCommands).Commands = ServerCommandsReport{Slot: s, Frame: frame, Commands: commands}
+			}
+		}
+		for i := range uint8(3) {
+			frame := Frame(i)
+			after := GameFrame((int64(m.Next) + max(1, (int64(m.Span)+int64(m.Wanted)/2)/int64(m.Wanted))) % GameFrames)
+			list := m.There &^ (1 << uint64(m.Self))
+			for i2 := range 33 {
+				if uint64(list)>>i2&1 == 0 {
+					continue
+				}
+				peer := fsm.Peer(i2)
+				fx.sendTo(MessageNwfDone, peer).NwfDone = NwfDoneMessage{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
+			}
+			fx.report(ServerReportAnnounced).Announced = ServerAnnouncedReport{Frame: frame, Due: m.Next, Length: m.Wanted, Next: after}
+			m.Next = after
+		}
+		if m.LoadTime {
+			m.LoadTime = false
+			fx.stop(serverAlarmLoadTime, 0)
+		}
+		m.LagTime = true
+		fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
+		m.State = ServerStateGame
+		return took(10)
+	}
+	return refused(fsm.NoTransition)
 }
 
 // stepGame is Step in the state game.
 func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/lockstep/spec.yaml:293
+		// specs/lockstep/spec.yaml:295
 		if m.countSlot() == 0 {
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoOver}
-			return took(19)
-		}
-		// specs/lockstep/spec.yaml:294
-		if m.There&(1<<uint64(fx.from)) != 0 {
-			// refused: who has joined does not join again
-			return refused(20)
-		}
-		// specs/lockstep/spec.yaml:295 one after another
-		if m.Asked.Present {
-			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
 			return took(21)
 		}
 		// specs/lockstep/spec.yaml:296
+		if m.There&(1<<uint64(fx.from)) != 0 {
+			// refused: who has joined does not join again
+			return refused(22)
+		}
+		// specs/lockstep/spec.yaml:297 one after another
+		if m.Asked.Present {
+			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
+			return took(23)
+		}
+		// specs/lockstep/spec.yaml:298
 		old := *m
 		fx.report(ServerReportCame).Came = ServerCameReport{Who: fx.from, Slot: Optional[Slot]{}, Name: ev.Message.Join.Name}
 		m.There |= Links(1 << uint64(fx.from))
 		m.Asking = Optional[fsm.Peer]{Present: true, Value: fx.from}
 		if !m.ask(fx) {
-			return m.undo(&old, fx, 22)
+			return m.undo(&old, fx, 24)
 		}
-		return took(22)
+		return took(24)
 	case ServerReceiveSnapshot:
-		// specs/lockstep/spec.yaml:298
+		// specs/lockstep/spec.yaml:300
 		if m.Asked.Present && m.Asked.Value == fx.from && ev.Message.Snapshot.Frame == m.Since && m.Early == 0 {
 			if m.Asking.Present {
 				fx.sendTo(MessageSnapshot, m.Asking.Value).Snapshot = SnapshotMessage{Frame: ev.Message.Snapshot.Frame, Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
@@ -363,11 +385,11 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 					fx.stop(serverAlarmAskTime, 0)
 				}
 			}
-			return took(23)
+			return took(25)
 		}
-		// specs/lockstep/spec.yaml:302
+		// specs/lockstep/spec.yaml:304
 		// refused: nobody has asked for it, or can have made it
-		return refused(24)
+		return refused(26)
 	case ServerTimerAskTime:
 		return m.stepGameAskTime(ev, fx)
 	case ServerReceiveSit:
@@ -375,7 +397,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerLagTime:
 		old := *m
 		m.LagTime = false
-		// specs/lockstep/spec.yaml:319 whose commands are missing for so long is removed
+		// specs/lockstep/spec.yaml:321 whose commands are missing for so long is removed
 		if !m.Paused.Present {
 			var list SlotList
 			for s2 := range Slot(8) {
@@ -388,7 +410,7 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 				fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 				reason := ReasonPingTimeout
 				if !m.Seat[s].Present {
-					return m.undo(&old, fx, 30)
+					return m.undo(&old, fx, 32)
 				}
 				fx.closeTo(m.Seat[s].Value)
 				who := m.Seat[s].Value
@@ -398,55 +420,62 @@ func (m *Server) stepGame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.LagTime = true
 		fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 30)
+			return m.undo(&old, fx, 32)
 		}
-		return took(30)
+		return took(32)
 	case ServerCommandFrame:
 		return m.stepGameFrame(ev, fx)
 	case ServerReceivePause:
 		return m.stepGamePause(ev, fx)
-	case ServerReceiveGamecommands:
+	case ServerCommandKeep:
 		// specs/lockstep/spec.yaml:345
-		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
-			if !m.receiveGamecommands(ev, fx) {
-				return refused(35)
-			}
-			return took(35)
-		}
-		// specs/lockstep/spec.yaml:347
-		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
-		return refused(36)
-	case ServerReceiveServerSpeed:
-		// specs/lockstep/spec.yaml:349
-		if m.someSlotBySender(fx) {
-			m.Wanted = ev.Message.ServerSpeed.Want
+		if !m.Seat[ev.Keep.Slot].Present {
+			m.commandKeep(ev)
 			return took(37)
 		}
-		// specs/lockstep/spec.yaml:350
-		// refused: only players have a say
-		return refused(38)
-	case ServerReceiveLeave:
+		return refused(fsm.NoTransition)
+	case ServerReceiveGamecommands:
+		// specs/lockstep/spec.yaml:349
+		if m.Seat[ev.Message.Gamecommands.Slot].Present && m.Seat[ev.Message.Gamecommands.Slot].Value == fx.from && int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Sums[ev.Message.Gamecommands.Slot].Len))%Frames && m.allSlotBySeat(ev) {
+			if !m.receiveGamecommands(ev, fx) {
+				return refused(38)
+			}
+			return took(38)
+		}
 		// specs/lockstep/spec.yaml:351
-		m.receiveLeave(fx)
-		return took(39)
-	case ServerEventLost:
-		// specs/lockstep/spec.yaml:353 is removed
-		if m.There&(1<<uint64(fx.from)) == 0 {
+		// refused: nobody speaks for another player, leaves a frame out, or is further ahead than what others have sent lets a client be
+		return refused(39)
+	case ServerReceiveServerSpeed:
+		// specs/lockstep/spec.yaml:353
+		if m.someSlotBySender(fx) {
+			m.Wanted = ev.Message.ServerSpeed.Want
 			return took(40)
 		}
 		// specs/lockstep/spec.yaml:354
+		// refused: only players have a say
+		return refused(41)
+	case ServerReceiveLeave:
+		// specs/lockstep/spec.yaml:355
+		m.receiveLeave(fx)
+		return took(42)
+	case ServerEventLost:
+		// specs/lockstep/spec.yaml:357 is removed
+		if m.There&(1<<uint64(fx.from)) == 0 {
+			return took(43)
+		}
+		// specs/lockstep/spec.yaml:358
 		old := *m
 		if !m.linkLost(fx) {
-			return m.undo(&old, fx, 41)
+			return m.undo(&old, fx, 44)
 		}
-		return took(41)
+		return took(44)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepGameFrame handles frame in the state game.
 func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:326
+	// specs/lockstep/spec.yaml:328
 	if !m.Paused.Present && m.countSlot() > 0 && m.allSlot() {
 		old := *m
 		var set Slots
@@ -454,7 +483,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			holds := m.Seat[s].Present
 			if holds {
 				if m.Sums[s].Len == 0 {
-					return m.undo(&old, fx, 31)
+					return m.undo(&old, fx, 33)
 				}
 				holds = m.Sums[s].Items[0].Present
 				if holds {
@@ -463,7 +492,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 						holds := m.Seat[h].Present
 						if holds {
 							if m.Sums[h].Len == 0 {
-								return m.undo(&old, fx, 31)
+								return m.undo(&old, fx, 33)
 							}
 							holds = m.Sums[h].Items[0].Present
 						}
@@ -473,7 +502,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 						}
 					}
 					if !first.Present || m.Sums[first.Value].Len == 0 {
-						return m.undo(&old, fx, 31)
+						return m.undo(&old, fx, 33)
 					}
 					holds = m.Sums[s].Items[0] != m.Sums[first.Value].Items[0]
 				}
@@ -502,7 +531,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			s := Slot(i)
 			reason := ReasonAsync
 			if !m.Seat[s].Present {
-				return m.undo(&old, fx, 31)
+				return m.undo(&old, fx, 33)
 			}
 			fx.closeTo(m.Seat[s].Value)
 			who := m.Seat[s].Value
@@ -520,7 +549,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			s := Slot(i)
 			if !m.Sums[s].dropFirst() {
-				return m.undo(&old, fx, 31)
+				return m.undo(&old, fx, 33)
 			}
 		}
 		var list2 SlotList
@@ -532,7 +561,7 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		for _, s := range list2.Items[:list2.Len] {
 			if m.Resting[s] == 0 {
-				return m.undo(&old, fx, 31)
+				return m.undo(&old, fx, 33)
 			}
 			m.Resting[s]--
 		}
@@ -553,16 +582,16 @@ func (m *Server) stepGameFrame(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		m.LagTime = true
 		fx.startFor(serverAlarmLagTime, 0, uint32(m.Patience))
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 31)
+			return m.undo(&old, fx, 33)
 		}
-		return took(31)
+		return took(33)
 	}
 	return refused(fsm.NoTransition)
 }
 
 // stepGamePause handles PAUSE in the state game.
 func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:338
+	// specs/lockstep/spec.yaml:340
 	holds := ev.Message.Pause.On && !m.Paused.Present && m.countSlot() > 0
 	if holds {
 		value := m.firstSlot()
@@ -582,9 +611,9 @@ func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
 		}
 		fx.report(ServerReportPaused).Paused = ServerPausedReport{On: ev.Message.Pause.On}
-		return took(32)
+		return took(34)
 	}
-	// specs/lockstep/spec.yaml:339
+	// specs/lockstep/spec.yaml:341
 	if !ev.Message.Pause.On && m.Paused.Present && m.Paused.Value == fx.from {
 		m.Paused = Optional[fsm.Peer]{}
 		list := m.There &^ (1 << uint64(m.Self))
@@ -596,30 +625,30 @@ func (m *Server) stepGamePause(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.sendTo(MessagePause, peer).Pause = PauseMessage{On: ev.Message.Pause.On}
 		}
 		fx.report(ServerReportPaused).Paused = ServerPausedReport{On: ev.Message.Pause.On}
-		return took(33)
+		return took(35)
 	}
-	// specs/lockstep/spec.yaml:340 not the host's, or it is so already
-	return took(34)
+	// specs/lockstep/spec.yaml:342 not the host's, or it is so already
+	return took(36)
 }
 
 // stepGameSit handles SIT in the state game.
 func (m *Server) stepGameSit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/lockstep/spec.yaml:310
+	// specs/lockstep/spec.yaml:312
 	if m.There&(1<<uint64(fx.from)) == 0 || m.Asking.Present && m.Asking.Value == fx.from || m.someSlotBySender(fx) {
 		// refused: only a watcher sits down
-		return refused(26)
-	}
-	// specs/lockstep/spec.yaml:311
-	if m.Seat[ev.Message.Sit.Slot].Present || m.Keys[ev.Message.Sit.Slot].Present && m.Keys[ev.Message.Sit.Slot].Value != ev.Message.Sit.Key {
-		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
-		return took(27)
-	}
-	// specs/lockstep/spec.yaml:312 some still have commands of who sat there
-	if m.Resting[ev.Message.Sit.Slot] > 0 {
-		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
-		return took(28)
+		return refused(28)
 	}
 	// specs/lockstep/spec.yaml:313
+	if m.Seat[ev.Message.Sit.Slot].Present || (!m.Keys[ev.Message.Sit.Slot].Present || m.Keys[ev.Message.Sit.Slot].Value != ev.Message.Sit.Key) && (m.Keys[ev.Message.Sit.Slot].Present || m.Kept&(1<<ev.Message.Sit.Slot) != 0) {
+		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoTaken}
+		return took(29)
+	}
+	// specs/lockstep/spec.yaml:314 some still have commands of who sat there
+	if m.Resting[ev.Message.Sit.Slot] > 0 {
+		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: NoBusy}
+		return took(30)
+	}
+	// specs/lockstep/spec.yaml:315
 	m.Seat[ev.Message.Sit.Slot] = Optional[fsm.Peer]{Present: true, Value: fx.from}
 	m.Keys[ev.Message.Sit.Slot] = Optional[Key]{Present: true, Value: ev.Message.Sit.Key}
 	var list Sums
@@ -638,14 +667,14 @@ func (m *Server) stepGameSit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.sendTo(MessagePlayerNew, peer).PlayerNew = PlayerNewMessage{Slot: ev.Message.Sit.Slot, Frame: Frame((int64(m.Now) + M) % Frames)}
 	}
 	fx.report(ServerReportSat).Sat = ServerSatReport{Who: fx.from, Slot: ev.Message.Sit.Slot, Name: ev.Message.Sit.Name, Frame: Frame((int64(m.Now) + M) % Frames)}
-	return took(29)
+	return took(31)
 }
 
 // stepGameAskTime handles askTime in the state game.
 func (m *Server) stepGameAskTime(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	old := *m
 	m.AskTime = false
-	// specs/lockstep/spec.yaml:304 who owes a snapshot for so long is removed; while the game is paused nobody can make one
+	// specs/lockstep/spec.yaml:306 who owes a snapshot for so long is removed; while the game is paused nobody can make one
 	if m.Paused.Present {
 		m.AskTime = true
 		fx.startFor(serverAlarmAskTime, 0, uint32(m.Grace))
@@ -661,17 +690,17 @@ func (m *Server) stepGameAskTime(ev *ServerEvent, fx *ServerEffects) fsm.Result 
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Slot: s}
 			reason := ReasonPingTimeout
 			if !m.Seat[s].Present {
-				return m.undo(&old, fx, 25)
+				return m.undo(&old, fx, 27)
 			}
 			fx.closeTo(m.Seat[s].Value)
 			who := m.Seat[s].Value
 			m.gone(fx, reason, s, who)
 		}
 		if !m.settle2(fx) {
-			return m.undo(&old, fx, 25)
+			return m.undo(&old, fx, 27)
 		}
 	}
-	return took(25)
+	return took(27)
 }
 
 // unmentioned handles the events that the state does not mention.
@@ -835,6 +864,12 @@ func (m *Server) goneSender(fx *ServerEffects, reason Reason, slot Slot) {
 	}
 	fx.report(ServerReportWent).Went = ServerWentReport{Slot: slot, Reason: reason, Frame: Frame((int64(m.Now) + int64(m.Sums[slot].Len)) % Frames)}
 	m.Sums[slot] = Sums{}
+}
+
+// commandKeep handles keep in the states config, loading and game.
+func (m *Server) commandKeep(ev *ServerEvent) {
+	m.Kept |= Slots(1 << ev.Keep.Slot)
+	m.Keys[ev.Keep.Slot] = ev.Keep.Key
 }
 
 // receiveGamecommands handles GAMECOMMANDS in the states loading and game. It returns false if the step is

@@ -29,6 +29,7 @@ const (
 	ServerReceiveServerAsync     // the simulations of these slots differ from the first one
 	ServerReceivePlayerNew       // from this frame on somebody plays in the slot
 	ServerReceivePlayerKicked    // a player has left or was removed: from this frame on there are no commands for the slot
+	ServerCommandKeep            // the slot is for who has this key, or for nobody, from the beginning or from now on
 	ServerCommandBegin           // the host's countdown is over
 	ServerCommandFrame           // the game frame has come at which the next command frame is due
 	ServerTimerLoadTime          // timer loadTime expired; for loading
@@ -36,7 +37,7 @@ const (
 	ServerTimerAskTime           // timer askTime expired; for a snapshot
 )
 
-var serverEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED", "begin", "frame", "loadTime", "lagTime", "askTime"}
+var serverEventKindNames = [...]string{"start", "up", "lost", "JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED", "keep", "begin", "frame", "loadTime", "lagTime", "askTime"}
 
 // String returns the name as the specification has it.
 func (v ServerEventKind) String() string { return fsm.Name(serverEventKindNames[:], int(v)) }
@@ -46,7 +47,15 @@ type ServerEvent struct {
 	Kind    ServerEventKind
 	From    fsm.Peer           // who sent the message, or whose link it is
 	Message Message            // for the Receive kinds
+	Keep    ServerKeepCommand  // for ServerCommandKeep
 	Begin   ServerBeginCommand // for ServerCommandBegin
+}
+
+// ServerKeepCommand are the fields of command keep: the slot is for who has this key, or for nobody, from
+// the beginning or from now on.
+type ServerKeepCommand struct {
+	Slot Slot
+	Key  Optional[Key]
 }
 
 // ServerBeginCommand are the fields of command begin: the host's countdown is over.
@@ -88,6 +97,8 @@ func (ev *ServerEvent) invalid() bool {
 		return ev.From < 0 || ev.From > 32 || ev.Message.PlayerNew.Slot > 7
 	case ServerReceivePlayerKicked:
 		return ev.From < 0 || ev.From > 32 || ev.Message.PlayerKicked.Slot > 7 || ev.Message.PlayerKicked.Reason > 3
+	case ServerCommandKeep:
+		return ev.Keep.Slot > 7
 	case ServerCommandBegin:
 		return ev.Begin.Length < 10 || ev.Begin.Length > 80 || ev.Begin.Spacing < 1 || ev.Begin.Spacing > 20
 	}
@@ -142,6 +153,8 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.From < 0 || ev.From > 32, "sender", "0..32")
 		why.Outside(ev.Message.PlayerKicked.Slot > 7, "slot", "0..7")
 		why.Outside(ev.Message.PlayerKicked.Reason > 3, "reason", "noCause, connectionLost, pingTimeout, async")
+	case ServerCommandKeep:
+		why.Outside(ev.Keep.Slot > 7, "slot", "0..7")
 	case ServerCommandBegin:
 		why.Outside(ev.Begin.Length < 10 || ev.Begin.Length > 80, "length", "10..80")
 		why.Outside(ev.Begin.Spacing < 1 || ev.Begin.Spacing > 20, "spacing", "1..20")

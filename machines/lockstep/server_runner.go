@@ -31,6 +31,14 @@ func NewServerRunner(patience, grace uint16, self fsm.Peer) (*ServerRunner, erro
 	return &ServerRunner{Machine: m, effects: ServerEffects{list: make([]ServerEffect, 0, 64)}}, nil
 }
 
+// Keep gives the command keep: the slot is for who has this key, or for nobody, from the beginning or from
+// now on. Refused means that it is not available now.
+func (r *ServerRunner) Keep(slot Slot, key Optional[Key]) fsm.Result {
+	r.event.Kind = ServerCommandKeep
+	r.event.Keep = ServerKeepCommand{Slot: slot, Key: key}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
 // Begin gives the command begin: the host's countdown is over. Refused means that it is not available now.
 func (r *ServerRunner) Begin(seed Seed, due GameFrame, length Length, spacing Spacing) fsm.Result {
 	r.event.Kind = ServerCommandBegin
@@ -51,6 +59,15 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 	s := wire.NewScanner(text)
 	var give func() fsm.Result
 	switch name := s.Name(); name {
+	case "keep":
+		var c ServerKeepCommand
+		c.Slot = Slot(s.Open('{').Field("slot").Int(0, 7))
+		if !s.Field("key").None() {
+			c.Key.Value = Key(s.Uint(18446744073709551615))
+			c.Key.Present = true
+		}
+		s.Close('}')
+		give = func() fsm.Result { return r.Keep(c.Slot, c.Key) }
 	case "begin":
 		var c ServerBeginCommand
 		c.Seed = Seed(s.Open('{').Field("seed").Uint(4294967295))
@@ -62,7 +79,7 @@ func (r *ServerRunner) Command(text string) (fsm.Result, error) {
 	case "frame":
 		give = r.FrameCommand
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "begin", "frame")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "keep", "begin", "frame")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -171,6 +188,14 @@ func (r *ServerRunner) State() uint16 { return uint16(r.Machine.State) }
 // AppendEvent implements fsm.Runner.
 func (r *ServerRunner) AppendEvent(b []byte) []byte {
 	switch r.event.Kind {
+	case ServerCommandKeep:
+		b = wire.AppendInt(b, "keep{slot: ", int64(r.event.Keep.Slot))
+		if r.event.Keep.Key.Present {
+			b = wire.AppendUint(b, ", key: ", uint64(r.event.Keep.Key.Value))
+		} else {
+			b = append(b, ", key: none"...)
+		}
+		return append(b, '}')
 	case ServerCommandBegin:
 		b = wire.AppendUint(b, "begin{seed: ", uint64(r.event.Begin.Seed))
 		b = wire.AppendInt(b, ", due: ", int64(r.event.Begin.Due))
@@ -337,52 +362,55 @@ var serverInfo = fsm.Info{
 	States:   []string{"config", "loading", "game"},
 	Final:    []bool{false, false, false},
 	Messages: []string{"JOIN", "REFUSED", "JOINED", "SIT", "LEAVE", "SEATED", "SNAPSHOT_REQUEST", "SNAPSHOT", "SERVER_START", "GAMECOMMANDS", "NWF_DONE", "PAUSE", "SERVER_SPEED", "SERVER_ASYNC", "PLAYER_NEW", "PLAYER_KICKED"},
-	Commands: []string{"begin", "frame"},
+	Commands: []string{"keep", "begin", "frame"},
 	Reports:  []string{"came", "began", "sat", "went", "commands", "announced", "outOfStep", "silent", "paused", "over"},
 	Timers:   []string{"loadTime", "lagTime", "askTime"},
 	Transitions: []fsm.Transition{
-		{Name: "config JOIN/1", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 250, Col: 13},
-		{Name: "config JOIN/2", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 254, Col: 13},
-		{Name: "config JOIN/3", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 255, Col: 13},
-		{Name: "config LEAVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 256, Col: 9},
-		{Name: "config lost", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 258, Col: 11},
-		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 262, Col: 11},
-		{Name: "loading JOIN/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 272, Col: 13},
-		{Name: "loading JOIN/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 273, Col: 13},
-		{Name: "loading loadTime", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 275, Col: 11},
-		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 280, Col: 11},
-		{Name: "loading PAUSE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 288, Col: 16},
-		{Name: "loading askTime", From: 1, To: 1, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 289, Col: 9},
-		{Name: "loading GAMECOMMANDS/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 345, Col: 15},
-		{Name: "loading GAMECOMMANDS/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 347, Col: 15},
-		{Name: "loading SERVER_SPEED/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
-		{Name: "loading SERVER_SPEED/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 350, Col: 15},
-		{Name: "loading LEAVE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 351, Col: 18},
-		{Name: "loading lost/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
-		{Name: "loading lost/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 354, Col: 15},
-		{Name: "game JOIN/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 293, Col: 13},
-		{Name: "game JOIN/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 294, Col: 13},
-		{Name: "game JOIN/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 295, Col: 13},
-		{Name: "game JOIN/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 296, Col: 13},
-		{Name: "game SNAPSHOT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 298, Col: 13},
-		{Name: "game SNAPSHOT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 302, Col: 13},
-		{Name: "game askTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 304, Col: 11},
-		{Name: "game SIT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 310, Col: 13},
-		{Name: "game SIT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 311, Col: 13},
-		{Name: "game SIT/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 312, Col: 13},
-		{Name: "game SIT/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 313, Col: 13},
-		{Name: "game lagTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 319, Col: 11},
-		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 326, Col: 11},
-		{Name: "game PAUSE/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 338, Col: 13},
-		{Name: "game PAUSE/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 339, Col: 13},
-		{Name: "game PAUSE/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 340, Col: 13},
-		{Name: "game GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 345, Col: 15},
-		{Name: "game GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 347, Col: 15},
-		{Name: "game SERVER_SPEED/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
-		{Name: "game SERVER_SPEED/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 350, Col: 15},
-		{Name: "game LEAVE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 351, Col: 18},
-		{Name: "game lost/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
-		{Name: "game lost/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 354, Col: 15},
+		{Name: "config JOIN/1", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 252, Col: 13},
+		{Name: "config JOIN/2", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 256, Col: 13},
+		{Name: "config JOIN/3", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 257, Col: 13},
+		{Name: "config LEAVE", From: 0, To: 0, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 258, Col: 9},
+		{Name: "config lost", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 260, Col: 11},
+		{Name: "config begin", From: 0, To: 1, File: "specs/lockstep/spec.yaml", Line: 264, Col: 11},
+		{Name: "config keep", From: 0, To: 0, File: "specs/lockstep/spec.yaml", Line: 345, Col: 20},
+		{Name: "loading JOIN/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 274, Col: 13},
+		{Name: "loading JOIN/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 275, Col: 13},
+		{Name: "loading loadTime", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 277, Col: 11},
+		{Name: "loading frame", From: 1, To: 2, File: "specs/lockstep/spec.yaml", Line: 282, Col: 11},
+		{Name: "loading PAUSE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 290, Col: 16},
+		{Name: "loading askTime", From: 1, To: 1, Code: fsm.Ignored, File: "specs/lockstep/spec.yaml", Line: 291, Col: 9},
+		{Name: "loading keep", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 345, Col: 20},
+		{Name: "loading GAMECOMMANDS/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
+		{Name: "loading GAMECOMMANDS/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 351, Col: 15},
+		{Name: "loading SERVER_SPEED/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
+		{Name: "loading SERVER_SPEED/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 354, Col: 15},
+		{Name: "loading LEAVE", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 355, Col: 18},
+		{Name: "loading lost/1", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 357, Col: 15},
+		{Name: "loading lost/2", From: 1, To: 1, File: "specs/lockstep/spec.yaml", Line: 358, Col: 15},
+		{Name: "game JOIN/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 295, Col: 13},
+		{Name: "game JOIN/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 296, Col: 13},
+		{Name: "game JOIN/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 297, Col: 13},
+		{Name: "game JOIN/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 298, Col: 13},
+		{Name: "game SNAPSHOT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 300, Col: 13},
+		{Name: "game SNAPSHOT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 304, Col: 13},
+		{Name: "game askTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 306, Col: 11},
+		{Name: "game SIT/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 312, Col: 13},
+		{Name: "game SIT/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 313, Col: 13},
+		{Name: "game SIT/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 314, Col: 13},
+		{Name: "game SIT/4", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 315, Col: 13},
+		{Name: "game lagTime", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 321, Col: 11},
+		{Name: "game frame", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 328, Col: 11},
+		{Name: "game PAUSE/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 340, Col: 13},
+		{Name: "game PAUSE/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 341, Col: 13},
+		{Name: "game PAUSE/3", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 342, Col: 13},
+		{Name: "game keep", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 345, Col: 20},
+		{Name: "game GAMECOMMANDS/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 349, Col: 15},
+		{Name: "game GAMECOMMANDS/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 351, Col: 15},
+		{Name: "game SERVER_SPEED/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 353, Col: 15},
+		{Name: "game SERVER_SPEED/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 354, Col: 15},
+		{Name: "game LEAVE", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 355, Col: 18},
+		{Name: "game lost/1", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 357, Col: 15},
+		{Name: "game lost/2", From: 2, To: 2, File: "specs/lockstep/spec.yaml", Line: 358, Col: 15},
 	},
 	TickNanos:  1000000000,
 	Parties:    33,
@@ -395,14 +423,14 @@ var serverInfo = fsm.Info{
 
 // What each state handles or ignores.
 var serverLegal = [...]string{
-	ServerStateConfig:  "lost, JOIN, LEAVE, begin",
-	ServerStateLoading: "lost, JOIN, LEAVE, GAMECOMMANDS, PAUSE, SERVER_SPEED, frame, loadTime, askTime",
-	ServerStateGame:    "lost, JOIN, SIT, LEAVE, SNAPSHOT, GAMECOMMANDS, PAUSE, SERVER_SPEED, frame, lagTime, askTime",
+	ServerStateConfig:  "lost, JOIN, LEAVE, keep, begin",
+	ServerStateLoading: "lost, JOIN, LEAVE, GAMECOMMANDS, PAUSE, SERVER_SPEED, keep, frame, loadTime, askTime",
+	ServerStateGame:    "lost, JOIN, SIT, LEAVE, SNAPSHOT, GAMECOMMANDS, PAUSE, SERVER_SPEED, keep, frame, lagTime, askTime",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var serverHandles = [][]uint16{
-	ServerStateConfig:  {ServerEventLost: 5, ServerReceiveJoin: 1, ServerCommandBegin: 6},
-	ServerStateLoading: {ServerEventLost: 18, ServerReceiveJoin: 7, ServerReceiveLeave: 17, ServerReceiveGamecommands: 13, ServerReceivePause: 11, ServerReceiveServerSpeed: 15, ServerCommandFrame: 10, ServerTimerLoadTime: 9},
-	ServerStateGame:    {ServerEventLost: 41, ServerReceiveJoin: 20, ServerReceiveSit: 27, ServerReceiveLeave: 40, ServerReceiveSnapshot: 24, ServerReceiveGamecommands: 36, ServerReceivePause: 33, ServerReceiveServerSpeed: 38, ServerCommandFrame: 32, ServerTimerLagTime: 31, ServerTimerAskTime: 26},
+	ServerStateConfig:  {ServerEventLost: 5, ServerReceiveJoin: 1, ServerCommandKeep: 7, ServerCommandBegin: 6},
+	ServerStateLoading: {ServerEventLost: 20, ServerReceiveJoin: 8, ServerReceiveLeave: 19, ServerReceiveGamecommands: 15, ServerReceivePause: 12, ServerReceiveServerSpeed: 17, ServerCommandKeep: 14, ServerCommandFrame: 11, ServerTimerLoadTime: 10},
+	ServerStateGame:    {ServerEventLost: 44, ServerReceiveJoin: 22, ServerReceiveSit: 29, ServerReceiveLeave: 43, ServerReceiveSnapshot: 26, ServerReceiveGamecommands: 39, ServerReceivePause: 35, ServerReceiveServerSpeed: 41, ServerCommandKeep: 38, ServerCommandFrame: 34, ServerTimerLagTime: 33, ServerTimerAskTime: 28},
 }

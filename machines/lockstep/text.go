@@ -93,6 +93,7 @@ func appendServer(b []byte, m *Server) []byte {
 	b = appendLinks(append(b, ", there: "...), &m.There)
 	b = append8OptionalfsmPeer(append(b, ", seat: "...), &m.Seat)
 	b = append8OptionalKey(append(b, ", keys: "...), &m.Keys)
+	b = appendSlots(append(b, ", kept: "...), &m.Kept)
 	b = append8uint8(append(b, ", resting: "...), &m.Resting)
 	b = append8Sums(append(b, ", sums: "...), &m.Sums)
 	b = appendSlots(append(b, ", odd: "...), &m.Odd)

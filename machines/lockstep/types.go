@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "1f7fa6f728670e495f3017797a25e2272effdfa42e4772d785a04adbe6fb7dad"
+const hash = "1f9ab8940bc202ee7c75622bdbfd8f68394f0609673b597a9e42f0fb95247847"
 
 // The constants of the specification that its machines use.
 const (

@@ -36,22 +36,32 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 	case 3:
 		kind = MessageWelcome
 	case 4:
-		kind = MessagePlayers
+		kind = MessageAside
 	case 5:
-		kind = MessageChange
+		kind = MessageSeen
 	case 6:
-		kind = MessageConfirm1
+		kind = MessageSay
 	case 7:
-		kind = MessageConfirm2
+		kind = MessageSaid
 	case 8:
-		kind = MessageCancel
+		kind = MessageHeard
 	case 9:
-		kind = MessageCancelack
+		kind = MessagePlayers
 	case 10:
-		kind = MessageReopen
+		kind = MessageChange
 	case 11:
-		kind = MessageStart
+		kind = MessageConfirm1
 	case 12:
+		kind = MessageConfirm2
+	case 13:
+		kind = MessageCancel
+	case 14:
+		kind = MessageCancelack
+	case 15:
+		kind = MessageReopen
+	case 16:
+		kind = MessageStart
+	case 17:
 		kind = MessageReady
 	default:
 		return 0, 0, wire.Error{Offset: 2, Problem: wire.UnknownType, Value: int64(id)}
@@ -68,10 +78,15 @@ func readHeader(b []byte) (kind MessageKind, total int, e wire.Error) {
 
 // leastFrame has the least length of each message's frame.
 var leastFrame = [...]uint16{
-	MessageHello:     5,
+	MessageHello:     6,
 	MessageRefused:   5,
 	MessageWait:      6,
 	MessageWelcome:   7,
+	MessageAside:     6,
+	MessageSeen:      4,
+	MessageSay:       4,
+	MessageSaid:      5,
+	MessageHeard:     4,
 	MessagePlayers:   4,
 	MessageChange:    9,
 	MessageConfirm1:  4,
@@ -79,7 +94,7 @@ var leastFrame = [...]uint16{
 	MessageCancel:    4,
 	MessageCancelack: 4,
 	MessageReopen:    4,
-	MessageStart:     8,
+	MessageStart:     16,
 	MessageReady:     4,
 }
 
@@ -123,6 +138,15 @@ func decode(b []byte, m *Message) wire.Error {
 	case MessageWelcome:
 		m.Welcome = WelcomeMessage{}
 		return decodeWelcome(b, &m.Welcome)
+	case MessageAside:
+		m.Aside = AsideMessage{}
+		return decodeAside(b, &m.Aside)
+	case MessageSay:
+		m.Say = SayMessage{}
+		return decodeSay(b, &m.Say)
+	case MessageSaid:
+		m.Said = SaidMessage{}
+		return decodeSaid(b, &m.Said)
 	case MessagePlayers:
 		m.Players = PlayersMessage{}
 		return decodePlayers(b, &m.Players)
@@ -144,7 +168,7 @@ func decode(b []byte, m *Message) wire.Error {
 func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 	start := len(dst)
 	dst = append(dst, 0, 0) // length, set below
-	if int(m.Kind) >= 13 {
+	if int(m.Kind) >= 18 {
 		return dst[:start], wire.Error{Offset: len(dst) - start, Problem: wire.UnknownType, Value: int64(m.Kind)}
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Kind))
@@ -158,6 +182,12 @@ func AppendMessage(dst []byte, m *Message) ([]byte, error) {
 		dst, err = encodeWait(dst, start, &m.Wait)
 	case MessageWelcome:
 		dst, err = encodeWelcome(dst, start, &m.Welcome)
+	case MessageAside:
+		dst, err = encodeAside(dst, start, &m.Aside)
+	case MessageSay:
+		dst, err = encodeSay(dst, start, &m.Say)
+	case MessageSaid:
+		dst, err = encodeSaid(dst, start, &m.Said)
 	case MessagePlayers:
 		dst, err = encodePlayers(dst, start, &m.Players)
 	case MessageChange:
@@ -193,6 +223,17 @@ func decodeHello(b []byte, m *HelloMessage) wire.Error {
 		return wire.Error{Message: "HELLO", Field: "name", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + int(m.Name.Len))}
 	}
 	at += copy(m.Name.Data[:m.Name.Len], b[at:])
+	if len(b) < at+1 {
+		return wire.Error{Message: "HELLO", Field: "wish", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 1)}
+	}
+	if v := b[at]; v != 255 {
+		m.Wish.Present = true
+		if v > 7 {
+			return wire.Error{Message: "HELLO", Field: "wish", Offset: at, Problem: wire.Range, Value: int64(v), Limit: 7}
+		}
+		m.Wish.Value = Slot(v)
+	}
+	at++
 	if len(b) > at {
 		return wire.Error{Message: "HELLO", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
@@ -206,6 +247,11 @@ func encodeHello(dst []byte, start int, m *HelloMessage) ([]byte, error) {
 	}
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Name.Len))
 	dst = append(dst, m.Name.Data[:m.Name.Len]...)
+	if m.Wish.Present {
+		dst = append(dst, byte(m.Wish.Value))
+	} else {
+		dst = append(dst, 255)
+	}
 	return dst, nil
 }
 
@@ -256,6 +302,88 @@ func decodeWelcome(b []byte, m *WelcomeMessage) wire.Error {
 func encodeWelcome(dst []byte, _ int, m *WelcomeMessage) ([]byte, error) {
 	dst = append(dst, byte(m.Slot))
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Place))
+	return dst, nil
+}
+
+func decodeAside(b []byte, m *AsideMessage) wire.Error {
+	m.Place = Place(binary.BigEndian.Uint16(b[4:]))
+	if len(b) > 6 {
+		return wire.Error{Message: "ASIDE", Offset: 6, Problem: wire.Trailing, Value: int64(len(b) - 6)}
+	}
+	return wire.Error{}
+}
+
+func encodeAside(dst []byte, _ int, m *AsideMessage) ([]byte, error) {
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Place))
+	return dst, nil
+}
+
+func decodeSay(b []byte, m *SayMessage) wire.Error {
+	at := 4
+	if len(b) < at+2 {
+		return wire.Error{Message: "SAY", Field: "text", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		n := binary.BigEndian.Uint16(b[at:])
+		if n > 80 {
+			return wire.Error{Message: "SAY", Field: "text", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 80}
+		}
+		m.Text.Len = uint8(n)
+	}
+	at += 2
+	if len(b)-at < int(m.Text.Len) {
+		return wire.Error{Message: "SAY", Field: "text", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + int(m.Text.Len))}
+	}
+	at += copy(m.Text.Data[:m.Text.Len], b[at:])
+	if len(b) > at {
+		return wire.Error{Message: "SAY", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeSay(dst []byte, start int, m *SayMessage) ([]byte, error) {
+	if int(m.Text.Len) > 80 {
+		return dst, wire.Error{Message: "SAY", Field: "text", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Text.Len), Limit: 80}
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Text.Len))
+	dst = append(dst, m.Text.Data[:m.Text.Len]...)
+	return dst, nil
+}
+
+func decodeSaid(b []byte, m *SaidMessage) wire.Error {
+	if b[4] > 7 {
+		return wire.Error{Message: "SAID", Field: "slot", Offset: 4, Problem: wire.Range, Value: int64(b[4]), Limit: 7}
+	}
+	m.Slot = Slot(b[4])
+	at := 5
+	if len(b) < at+2 {
+		return wire.Error{Message: "SAID", Field: "text", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		n := binary.BigEndian.Uint16(b[at:])
+		if n > 80 {
+			return wire.Error{Message: "SAID", Field: "text", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 80}
+		}
+		m.Text.Len = uint8(n)
+	}
+	at += 2
+	if len(b)-at < int(m.Text.Len) {
+		return wire.Error{Message: "SAID", Field: "text", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + int(m.Text.Len))}
+	}
+	at += copy(m.Text.Data[:m.Text.Len], b[at:])
+	if len(b) > at {
+		return wire.Error{Message: "SAID", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
+	}
+	return wire.Error{}
+}
+
+func encodeSaid(dst []byte, start int, m *SaidMessage) ([]byte, error) {
+	dst = append(dst, byte(m.Slot))
+	if int(m.Text.Len) > 80 {
+		return dst, wire.Error{Message: "SAID", Field: "text", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Text.Len), Limit: 80}
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Text.Len))
+	dst = append(dst, m.Text.Data[:m.Text.Len]...)
 	return dst, nil
 }
 
@@ -345,13 +473,15 @@ func encodeChange(dst []byte, _ int, m *ChangeMessage) ([]byte, error) {
 
 func decodeStart(b []byte, m *StartMessage) wire.Error {
 	m.Seed = Seed(binary.BigEndian.Uint32(b[4:]))
-	if len(b) > 8 {
-		return wire.Error{Message: "START", Offset: 8, Problem: wire.Trailing, Value: int64(len(b) - 8)}
+	m.Key = Key(binary.BigEndian.Uint64(b[8:]))
+	if len(b) > 16 {
+		return wire.Error{Message: "START", Offset: 16, Problem: wire.Trailing, Value: int64(len(b) - 16)}
 	}
 	return wire.Error{}
 }
 
 func encodeStart(dst []byte, _ int, m *StartMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
+	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Key))
 	return dst, nil
 }

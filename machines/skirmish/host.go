@@ -33,10 +33,13 @@ type Host struct {
 	Self    fsm.Peer             // the number of this instance
 	Seats   [17]Optional[Player] // who plays
 	Waiting [17]Optional[Name]   // who plays in the next match
+	Aside   [17]Optional[Name]   // who will wait, and may still speak as if it had a place
 	Values  [3]Value             // the settings
 	Agreed  Links                // with whom the present settings are settled
 	Bound   Links                // whom the host has told that it agrees, to settings that are old by now
 	Seed    Seed
+	Keys    Keys                // of the slots in this match
+	Owed    [17]Optional[uint8] // lines of talk that a player has not confirmed; so nobody floods the others
 	Setup   [17]HostSetupPart
 	Ready   [17]HostReadyPart
 }
@@ -81,7 +84,7 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostReceiveHello:
 		return m.stepGatheringHello(ev, fx)
 	case HostCommandSet:
-		// specs/skirmish/spec.yaml:144
+		// specs/skirmish/spec.yaml:173
 		old := *m
 		fx.fired = append(fx.fired, 4)
 		but := fsm.Peer(HostConst)
@@ -90,151 +93,210 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(4)
 	case HostCommandAgree:
-		// specs/skirmish/spec.yaml:148
-		if m.countBySeats() > 0 && m.allBySeats() {
-			old := *m
-			fx.fired = append(fx.fired, 7)
-			m.Seed = ev.Agree.Seed
-			var set uint64
-			for key := range fsm.Peer(17) {
-				if m.Seats[key].Present {
-					set |= 1 << uint64(key)
-				}
-			}
-			for i := range 17 {
-				if set>>i&1 == 0 {
-					continue
-				}
-				p := fsm.Peer(i)
-				if !m.Setup[p].commandConfirm(fx, p) {
-					return m.undo(&old, fx, 7)
-				}
-			}
-			m.State = HostStateClosing
-			return took(7)
-		}
-		return refused(fsm.NoTransition)
+		return m.stepGatheringAgree(ev, fx)
+	case HostCommandPress:
+		return m.stepGatheringPress(ev, fx)
+	case HostReceiveSeen:
+		return m.stepGatheringSeen(ev, fx)
 	case HostEventLost:
-		// specs/skirmish/spec.yaml:152
-		if m.Seats[fx.from].Present {
-			old := *m
-			fx.fired = append(fx.fired, 8)
-			if !m.linkLost(fx) {
-				return m.undo(&old, fx, 8)
-			}
-			return took(8)
-		}
-		// specs/skirmish/spec.yaml:153
-		fx.fired = append(fx.fired, 9)
-		m.Waiting[fx.from] = Optional[Name]{}
-		return took(9)
-	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:212
-		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 10)
-			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
-				return refused(10)
-			}
-			return took(10)
-		}
-		// specs/skirmish/spec.yaml:212
-		fx.fired = append(fx.fired, 11)
-		// refused: who has no place has no say
-		return refused(11)
-	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:213
+		// specs/skirmish/spec.yaml:193
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 12)
-			if !m.Setup[fx.from].receiveConfirm2(fx, fx.from) || !m.settle(fx) {
+			if !m.linkLost(fx) {
 				return m.undo(&old, fx, 12)
 			}
 			return took(12)
 		}
-		// specs/skirmish/spec.yaml:213
+		// specs/skirmish/spec.yaml:194
 		fx.fired = append(fx.fired, 13)
-		// refused: who has no place has no say
-		return refused(13)
-	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:214
+		m.away(fx)
+		return took(13)
+	case HostReceiveSay:
+		// specs/skirmish/spec.yaml:258
 		if m.Seats[fx.from].Present {
+			old := *m
 			fx.fired = append(fx.fired, 14)
-			if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
-				return refused(14)
+			if !m.receiveSay(ev, fx) {
+				return m.undo(&old, fx, 14)
 			}
 			return took(14)
 		}
-		// specs/skirmish/spec.yaml:214
+		// specs/skirmish/spec.yaml:266 who has no place is not heard
 		fx.fired = append(fx.fired, 15)
-		// refused: who has no place has no say
-		return refused(15)
-	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:215
+		return took(15)
+	case HostReceiveHeard:
+		return m.stepGatheringHeard(ev, fx)
+	case HostReceiveConfirm1:
+		// specs/skirmish/spec.yaml:273
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 16)
-			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
-				return refused(16)
+			fx.fired = append(fx.fired, 19)
+			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
+				return refused(19)
 			}
-			return took(16)
+			return took(19)
 		}
-		// specs/skirmish/spec.yaml:215
-		fx.fired = append(fx.fired, 17)
+		// specs/skirmish/spec.yaml:273 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 20)
+			return took(20)
+		}
+		// specs/skirmish/spec.yaml:273
+		fx.fired = append(fx.fired, 21)
 		// refused: who has no place has no say
-		return refused(17)
-	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:216
+		return refused(21)
+	case HostReceiveConfirm2:
+		// specs/skirmish/spec.yaml:274
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 18)
-			if !m.receiveChange(ev, fx) {
-				return m.undo(&old, fx, 18)
+			fx.fired = append(fx.fired, 22)
+			if !m.Setup[fx.from].receiveConfirm2(fx, fx.from) || !m.settle(fx) {
+				return m.undo(&old, fx, 22)
 			}
-			return took(18)
+			return took(22)
 		}
-		// specs/skirmish/spec.yaml:216
-		fx.fired = append(fx.fired, 19)
+		// specs/skirmish/spec.yaml:274 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 23)
+			return took(23)
+		}
+		// specs/skirmish/spec.yaml:274
+		fx.fired = append(fx.fired, 24)
 		// refused: who has no place has no say
-		return refused(19)
+		return refused(24)
+	case HostReceiveCancel:
+		// specs/skirmish/spec.yaml:275
+		if m.Seats[fx.from].Present {
+			fx.fired = append(fx.fired, 25)
+			if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
+				return refused(25)
+			}
+			return took(25)
+		}
+		// specs/skirmish/spec.yaml:275 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 26)
+			return took(26)
+		}
+		// specs/skirmish/spec.yaml:275
+		fx.fired = append(fx.fired, 27)
+		// refused: who has no place has no say
+		return refused(27)
+	case HostReceiveCancelack:
+		// specs/skirmish/spec.yaml:276
+		if m.Seats[fx.from].Present {
+			fx.fired = append(fx.fired, 28)
+			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
+				return refused(28)
+			}
+			return took(28)
+		}
+		// specs/skirmish/spec.yaml:276 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 29)
+			return took(29)
+		}
+		// specs/skirmish/spec.yaml:276
+		fx.fired = append(fx.fired, 30)
+		// refused: who has no place has no say
+		return refused(30)
+	case HostReceiveChange:
+		// specs/skirmish/spec.yaml:277
+		if m.Seats[fx.from].Present {
+			old := *m
+			fx.fired = append(fx.fired, 31)
+			if !m.receiveChange(ev, fx) {
+				return m.undo(&old, fx, 31)
+			}
+			return took(31)
+		}
+		// specs/skirmish/spec.yaml:277 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 32)
+			return took(32)
+		}
+		// specs/skirmish/spec.yaml:277
+		fx.fired = append(fx.fired, 33)
+		// refused: who has no place has no say
+		return refused(33)
 	}
 	return m.unmentioned(ev, fx)
 }
 
+// stepGatheringPress handles press in the state gathering.
+func (m *Host) stepGatheringPress(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:181
+	if m.some2() && !m.allBySeats() {
+		old := *m
+		fx.fired = append(fx.fired, 8)
+		var list FsmPeerList
+		for p2 := range fsm.Peer(17) {
+			if m.Seats[p2].Present && m.Setup[p2].Confirm.State != HostSetupConfirmStateRemoteOk {
+				list.Items[list.Len] = p2
+				list.Len++
+			}
+		}
+		for _, p := range list.Items[:list.Len] {
+			if !m.Seats[p].Present {
+				return m.undo(&old, fx, 8)
+			}
+			m.Aside[p] = Optional[Name]{Present: true, Value: m.Seats[p].Value.Name}
+			m.Seats[p] = Optional[Player]{}
+			m.Setup[p] = newHostSetupPart(0)
+			m.Ready[p] = newHostReadyPart()
+			fx.sendTo(MessageAside, p).Aside = AsideMessage{Place: m.Place}
+		}
+		if !m.tell(fx) {
+			return m.undo(&old, fx, 8)
+		}
+		m.Seed = ev.Press.Seed
+		m.Keys = ev.Press.Keys
+		var set uint64
+		for key := range fsm.Peer(17) {
+			if m.Seats[key].Present {
+				set |= 1 << uint64(key)
+			}
+		}
+		for i := range 17 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			p := fsm.Peer(i)
+			if !m.Setup[p].commandConfirm(fx, p) {
+				return m.undo(&old, fx, 8)
+			}
+		}
+		m.State = HostStateClosing
+		return took(8)
+	}
+	return refused(fsm.NoTransition)
+}
+
 // stepGatheringHello handles HELLO in the state gathering.
 func (m *Host) stepGatheringHello(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:140
+	// specs/skirmish/spec.yaml:169
 	if ev.Message.Hello.Version != m.Version {
 		fx.fired = append(fx.fired, 0)
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
 		return took(0)
 	}
-	// specs/skirmish/spec.yaml:141
-	if m.Seats[fx.from].Present || m.Waiting[fx.from].Present {
+	// specs/skirmish/spec.yaml:170
+	if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
 		fx.fired = append(fx.fired, 1)
 		// refused: has said so already
 		return refused(1)
 	}
-	// specs/skirmish/spec.yaml:142 may look on, and play when somebody has left
+	// specs/skirmish/spec.yaml:171 may look on, and play when somebody has left
 	if m.countBySeats() == Places {
 		fx.fired = append(fx.fired, 2)
 		m.receiveHello(ev, fx)
 		return took(2)
 	}
-	// specs/skirmish/spec.yaml:143
+	// specs/skirmish/spec.yaml:172
 	old := *m
 	fx.fired = append(fx.fired, 3)
-	slot := m.firstSlot()
-	if !slot.Present {
+	if !m.seatSender(fx, ev.Message.Hello.Name, ev.Message.Hello.Wish) {
 		return m.undo(&old, fx, 3)
-	}
-	m.Seats[fx.from] = Optional[Player]{Present: true, Value: Player{Slot: slot.Value, Name: ev.Message.Hello.Name}}
-	if !m.Seats[fx.from].Present {
-		return m.undo(&old, fx, 3)
-	}
-	fx.sendTo(MessageWelcome, fx.from).Welcome = WelcomeMessage{Slot: m.Seats[fx.from].Value.Slot, Place: m.Place}
-	for p := range Property(3) {
-		if m.Values[p] != 0 && !m.Setup[fx.from].commandChange(fx, fx.from, p, m.Values[p]) {
-			return m.undo(&old, fx, 3)
-		}
 	}
 	if !m.tell(fx) {
 		return m.undo(&old, fx, 3)
@@ -242,150 +304,311 @@ func (m *Host) stepGatheringHello(ev *HostEvent, fx *HostEffects) fsm.Result {
 	return took(3)
 }
 
+// stepGatheringAgree handles agree in the state gathering.
+func (m *Host) stepGatheringAgree(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:177
+	if m.countBySeats() > 0 && m.allBySeats() {
+		old := *m
+		fx.fired = append(fx.fired, 7)
+		m.Seed = ev.Agree.Seed
+		m.Keys = ev.Agree.Keys
+		var set uint64
+		for key := range fsm.Peer(17) {
+			if m.Seats[key].Present {
+				set |= 1 << uint64(key)
+			}
+		}
+		for i := range 17 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			p := fsm.Peer(i)
+			if !m.Setup[p].commandConfirm(fx, p) {
+				return m.undo(&old, fx, 7)
+			}
+		}
+		m.State = HostStateClosing
+		return took(7)
+	}
+	return refused(fsm.NoTransition)
+}
+
+// stepGatheringSeen handles SEEN in the state gathering.
+func (m *Host) stepGatheringSeen(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:189
+	if !m.Aside[fx.from].Present {
+		fx.fired = append(fx.fired, 9)
+		// refused: nobody has told it to wait
+		return refused(9)
+	}
+	// specs/skirmish/spec.yaml:190
+	if m.countBySeats() == Places {
+		fx.fired = append(fx.fired, 10)
+		m.receiveSeen(fx)
+		return took(10)
+	}
+	// specs/skirmish/spec.yaml:191
+	old := *m
+	fx.fired = append(fx.fired, 11)
+	name := m.Aside[fx.from].Value
+	wish := Optional[Slot]{}
+	if !m.seatSender(fx, name, wish) {
+		return m.undo(&old, fx, 11)
+	}
+	m.Aside[fx.from] = Optional[Name]{}
+	if !m.tell(fx) {
+		return m.undo(&old, fx, 11)
+	}
+	return took(11)
+}
+
+// stepGatheringHeard handles HEARD in the state gathering.
+func (m *Host) stepGatheringHeard(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:268
+	if !m.Owed[fx.from].Present {
+		fx.fired = append(fx.fired, 16)
+		// refused: nothing was said
+		return refused(16)
+	}
+	// specs/skirmish/spec.yaml:269
+	if m.Owed[fx.from].Value == 1 {
+		fx.fired = append(fx.fired, 17)
+		m.Owed[fx.from] = Optional[uint8]{}
+		return took(17)
+	}
+	// specs/skirmish/spec.yaml:270
+	fx.fired = append(fx.fired, 18)
+	if !m.receiveHeard(fx) {
+		return refused(18)
+	}
+	return took(18)
+}
+
 // stepClosing is Step in the state closing.
 func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 	switch ev.Kind {
 	case HostEventLost:
-		// specs/skirmish/spec.yaml:163
-		if m.Seats[fx.from].Present && m.countBySeats() == 1 {
-			old := *m
-			fx.fired = append(fx.fired, 24)
-			if !m.linkLost(fx) {
-				return m.undo(&old, fx, 24)
-			}
-			return took(24)
-		}
-		// specs/skirmish/spec.yaml:164
-		if m.Seats[fx.from].Present && countBits(uint64(m.Agreed))+1 == m.countBySeats() && m.Agreed&(1<<uint64(fx.from)) == 0 {
-			old := *m
-			fx.fired = append(fx.fired, 25)
-			fx.report(HostReportLeft).Left = HostLeftReport{Slot: m.Seats[fx.from].Value.Slot}
-			m.Seats[fx.from] = Optional[Player]{}
-			m.Agreed = m.Agreed &^ (1 << uint64(fx.from))
-			m.Bound = m.Bound &^ (1 << uint64(fx.from))
-			m.Setup[fx.from] = newHostSetupPart(0)
-			m.Ready[fx.from] = newHostReadyPart()
-			if !m.tell(fx) {
-				return m.undo(&old, fx, 25)
-			}
-			m.Agreed = 0
-			var set uint64
-			for p := range fsm.Peer(17) {
-				if m.Seats[p].Present {
-					set |= 1 << uint64(p)
-				}
-			}
-			list := set &^ (1 << uint64(m.Self))
-			for i := range 17 {
-				if list>>i&1 == 0 {
-					continue
-				}
-				peer := fsm.Peer(i)
-				fx.sendTo(MessageStart, peer).Start = StartMessage{Seed: m.Seed}
-			}
-			fx.report(HostReportStarts).Starts = HostStartsReport{Seed: m.Seed}
-			m.State = HostStateStarting
-			return took(25)
-		}
-		// specs/skirmish/spec.yaml:165
-		if m.Seats[fx.from].Present {
-			old := *m
-			fx.fired = append(fx.fired, 26)
-			if !m.linkLostInClosing(fx) {
-				return m.undo(&old, fx, 26)
-			}
-			return took(26)
-		}
-		// specs/skirmish/spec.yaml:166
-		fx.fired = append(fx.fired, 27)
-		m.Waiting[fx.from] = Optional[Name]{}
-		return took(27)
+		return m.stepClosingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:207
+		// specs/skirmish/spec.yaml:249
 		if ev.Message.Hello.Version != m.Version {
-			fx.fired = append(fx.fired, 28)
+			fx.fired = append(fx.fired, 42)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
-			return took(28)
+			return took(42)
 		}
-		// specs/skirmish/spec.yaml:208
-		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present {
-			fx.fired = append(fx.fired, 29)
+		// specs/skirmish/spec.yaml:250
+		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 43)
 			// refused: has said so already
-			return refused(29)
+			return refused(43)
 		}
-		// specs/skirmish/spec.yaml:209
-		fx.fired = append(fx.fired, 30)
+		// specs/skirmish/spec.yaml:251
+		fx.fired = append(fx.fired, 44)
 		m.receiveHello(ev, fx)
-		return took(30)
+		return took(44)
+	case HostReceiveSeen:
+		// specs/skirmish/spec.yaml:253
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 45)
+			m.receiveSeen(fx)
+			return took(45)
+		}
+		// specs/skirmish/spec.yaml:254
+		fx.fired = append(fx.fired, 46)
+		// refused: nobody has told it to wait
+		return refused(46)
+	case HostReceiveSay:
+		// specs/skirmish/spec.yaml:258
+		if m.Seats[fx.from].Present {
+			old := *m
+			fx.fired = append(fx.fired, 47)
+			if !m.receiveSay(ev, fx) {
+				return m.undo(&old, fx, 47)
+			}
+			return took(47)
+		}
+		// specs/skirmish/spec.yaml:266 who has no place is not heard
+		fx.fired = append(fx.fired, 48)
+		return took(48)
+	case HostReceiveHeard:
+		return m.stepClosingHeard(ev, fx)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:212
+		// specs/skirmish/spec.yaml:273
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 31)
+			fx.fired = append(fx.fired, 52)
 			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
-				return refused(31)
+				return refused(52)
 			}
-			return took(31)
+			return took(52)
 		}
-		// specs/skirmish/spec.yaml:212
-		fx.fired = append(fx.fired, 32)
+		// specs/skirmish/spec.yaml:273 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 53)
+			return took(53)
+		}
+		// specs/skirmish/spec.yaml:273
+		fx.fired = append(fx.fired, 54)
 		// refused: who has no place has no say
-		return refused(32)
+		return refused(54)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:213
+		// specs/skirmish/spec.yaml:274
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 33)
+			fx.fired = append(fx.fired, 55)
 			if !m.Setup[fx.from].receiveConfirm2(fx, fx.from) || !m.settle(fx) {
-				return m.undo(&old, fx, 33)
+				return m.undo(&old, fx, 55)
 			}
-			return took(33)
+			return took(55)
 		}
-		// specs/skirmish/spec.yaml:213
-		fx.fired = append(fx.fired, 34)
+		// specs/skirmish/spec.yaml:274 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 56)
+			return took(56)
+		}
+		// specs/skirmish/spec.yaml:274
+		fx.fired = append(fx.fired, 57)
 		// refused: who has no place has no say
-		return refused(34)
+		return refused(57)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:214
+		// specs/skirmish/spec.yaml:275
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 35)
+			fx.fired = append(fx.fired, 58)
 			if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
-				return refused(35)
+				return refused(58)
 			}
-			return took(35)
+			return took(58)
 		}
-		// specs/skirmish/spec.yaml:214
-		fx.fired = append(fx.fired, 36)
+		// specs/skirmish/spec.yaml:275 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 59)
+			return took(59)
+		}
+		// specs/skirmish/spec.yaml:275
+		fx.fired = append(fx.fired, 60)
 		// refused: who has no place has no say
-		return refused(36)
+		return refused(60)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:215
+		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 37)
+			fx.fired = append(fx.fired, 61)
 			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
-				return refused(37)
+				return refused(61)
 			}
-			return took(37)
+			return took(61)
 		}
-		// specs/skirmish/spec.yaml:215
-		fx.fired = append(fx.fired, 38)
+		// specs/skirmish/spec.yaml:276 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 62)
+			return took(62)
+		}
+		// specs/skirmish/spec.yaml:276
+		fx.fired = append(fx.fired, 63)
 		// refused: who has no place has no say
-		return refused(38)
+		return refused(63)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:216
+		// specs/skirmish/spec.yaml:277
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 39)
+			fx.fired = append(fx.fired, 64)
 			if !m.receiveChange(ev, fx) {
-				return m.undo(&old, fx, 39)
+				return m.undo(&old, fx, 64)
 			}
-			return took(39)
+			return took(64)
 		}
-		// specs/skirmish/spec.yaml:216
-		fx.fired = append(fx.fired, 40)
+		// specs/skirmish/spec.yaml:277 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 65)
+			return took(65)
+		}
+		// specs/skirmish/spec.yaml:277
+		fx.fired = append(fx.fired, 66)
 		// refused: who has no place has no say
-		return refused(40)
+		return refused(66)
 	}
 	return m.unmentioned(ev, fx)
+}
+
+// stepClosingLost handles lost in the state closing.
+func (m *Host) stepClosingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:204
+	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
+		old := *m
+		fx.fired = append(fx.fired, 38)
+		if !m.linkLost(fx) {
+			return m.undo(&old, fx, 38)
+		}
+		return took(38)
+	}
+	// specs/skirmish/spec.yaml:205
+	if m.Seats[fx.from].Present && countBits(uint64(m.Agreed))+1 == m.countBySeats() && m.Agreed&(1<<uint64(fx.from)) == 0 {
+		old := *m
+		fx.fired = append(fx.fired, 39)
+		fx.report(HostReportLeft).Left = HostLeftReport{Slot: m.Seats[fx.from].Value.Slot}
+		m.Seats[fx.from] = Optional[Player]{}
+		m.Owed[fx.from] = Optional[uint8]{}
+		m.Agreed = m.Agreed &^ (1 << uint64(fx.from))
+		m.Bound = m.Bound &^ (1 << uint64(fx.from))
+		m.Setup[fx.from] = newHostSetupPart(0)
+		m.Ready[fx.from] = newHostReadyPart()
+		if !m.tell(fx) {
+			return m.undo(&old, fx, 39)
+		}
+		m.Agreed = 0
+		var set uint64
+		for key := range fsm.Peer(17) {
+			if m.Seats[key].Present {
+				set |= 1 << uint64(key)
+			}
+		}
+		for i := range 17 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			p := fsm.Peer(i)
+			if !m.Seats[p].Present {
+				return m.undo(&old, fx, 39)
+			}
+			fx.sendTo(MessageStart, p).Start = StartMessage{Seed: m.Seed, Key: m.Keys[m.Seats[p].Value.Slot]}
+		}
+		fx.report(HostReportStarts).Starts = HostStartsReport{Seed: m.Seed}
+		m.State = HostStateStarting
+		return took(39)
+	}
+	// specs/skirmish/spec.yaml:206
+	if m.Seats[fx.from].Present {
+		old := *m
+		fx.fired = append(fx.fired, 40)
+		if !m.linkLostInClosing(fx) {
+			return m.undo(&old, fx, 40)
+		}
+		return took(40)
+	}
+	// specs/skirmish/spec.yaml:207
+	fx.fired = append(fx.fired, 41)
+	m.away(fx)
+	return took(41)
+}
+
+// stepClosingHeard handles HEARD in the state closing.
+func (m *Host) stepClosingHeard(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:268
+	if !m.Owed[fx.from].Present {
+		fx.fired = append(fx.fired, 49)
+		// refused: nothing was said
+		return refused(49)
+	}
+	// specs/skirmish/spec.yaml:269
+	if m.Owed[fx.from].Value == 1 {
+		fx.fired = append(fx.fired, 50)
+		m.Owed[fx.from] = Optional[uint8]{}
+		return took(50)
+	}
+	// specs/skirmish/spec.yaml:270
+	fx.fired = append(fx.fired, 51)
+	if !m.receiveHeard(fx) {
+		return refused(51)
+	}
+	return took(51)
 }
 
 // stepUnwinding is Step in the state unwinding.
@@ -394,340 +617,619 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostReceiveCancel:
 		return m.stepUnwindingCancel(ev, fx)
 	case HostEventLost:
-		// specs/skirmish/spec.yaml:179
-		if m.Bound&(1<<uint64(fx.from)) != 0 && countBits(uint64(m.Bound)) == 1 {
-			old := *m
-			fx.fired = append(fx.fired, 48)
-			if !m.linkLost(fx) {
-				return m.undo(&old, fx, 48)
-			}
-			return took(48)
-		}
-		// specs/skirmish/spec.yaml:180
-		if m.Seats[fx.from].Present {
-			old := *m
-			fx.fired = append(fx.fired, 49)
-			if !m.linkLostInClosing(fx) {
-				return m.undo(&old, fx, 49)
-			}
-			return took(49)
-		}
-		// specs/skirmish/spec.yaml:181
-		fx.fired = append(fx.fired, 50)
-		m.Waiting[fx.from] = Optional[Name]{}
-		return took(50)
+		return m.stepUnwindingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:207
+		// specs/skirmish/spec.yaml:249
 		if ev.Message.Hello.Version != m.Version {
-			fx.fired = append(fx.fired, 51)
+			fx.fired = append(fx.fired, 78)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
-			return took(51)
+			return took(78)
 		}
-		// specs/skirmish/spec.yaml:208
-		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present {
-			fx.fired = append(fx.fired, 52)
+		// specs/skirmish/spec.yaml:250
+		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 79)
 			// refused: has said so already
-			return refused(52)
+			return refused(79)
 		}
-		// specs/skirmish/spec.yaml:209
-		fx.fired = append(fx.fired, 53)
+		// specs/skirmish/spec.yaml:251
+		fx.fired = append(fx.fired, 80)
 		m.receiveHello(ev, fx)
-		return took(53)
+		return took(80)
+	case HostReceiveSeen:
+		// specs/skirmish/spec.yaml:253
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 81)
+			m.receiveSeen(fx)
+			return took(81)
+		}
+		// specs/skirmish/spec.yaml:254
+		fx.fired = append(fx.fired, 82)
+		// refused: nobody has told it to wait
+		return refused(82)
+	case HostReceiveSay:
+		// specs/skirmish/spec.yaml:258
+		if m.Seats[fx.from].Present {
+			old := *m
+			fx.fired = append(fx.fired, 83)
+			if !m.receiveSay(ev, fx) {
+				return m.undo(&old, fx, 83)
+			}
+			return took(83)
+		}
+		// specs/skirmish/spec.yaml:266 who has no place is not heard
+		fx.fired = append(fx.fired, 84)
+		return took(84)
+	case HostReceiveHeard:
+		// specs/skirmish/spec.yaml:268
+		if !m.Owed[fx.from].Present {
+			fx.fired = append(fx.fired, 85)
+			// refused: nothing was said
+			return refused(85)
+		}
+		// specs/skirmish/spec.yaml:269
+		if m.Owed[fx.from].Value == 1 {
+			fx.fired = append(fx.fired, 86)
+			m.Owed[fx.from] = Optional[uint8]{}
+			return took(86)
+		}
+		// specs/skirmish/spec.yaml:270
+		fx.fired = append(fx.fired, 87)
+		if !m.receiveHeard(fx) {
+			return refused(87)
+		}
+		return took(87)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:212
+		// specs/skirmish/spec.yaml:273
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 54)
+			fx.fired = append(fx.fired, 88)
 			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
-				return refused(54)
+				return refused(88)
 			}
-			return took(54)
+			return took(88)
 		}
-		// specs/skirmish/spec.yaml:212
-		fx.fired = append(fx.fired, 55)
+		// specs/skirmish/spec.yaml:273 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 89)
+			return took(89)
+		}
+		// specs/skirmish/spec.yaml:273
+		fx.fired = append(fx.fired, 90)
 		// refused: who has no place has no say
-		return refused(55)
+		return refused(90)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:213
+		// specs/skirmish/spec.yaml:274
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 56)
+			fx.fired = append(fx.fired, 91)
 			if !m.Setup[fx.from].receiveConfirm2(fx, fx.from) || !m.settle(fx) {
-				return m.undo(&old, fx, 56)
+				return m.undo(&old, fx, 91)
 			}
-			return took(56)
+			return took(91)
 		}
-		// specs/skirmish/spec.yaml:213
-		fx.fired = append(fx.fired, 57)
+		// specs/skirmish/spec.yaml:274 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 92)
+			return took(92)
+		}
+		// specs/skirmish/spec.yaml:274
+		fx.fired = append(fx.fired, 93)
 		// refused: who has no place has no say
-		return refused(57)
+		return refused(93)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:215
+		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 58)
+			fx.fired = append(fx.fired, 94)
 			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
-				return refused(58)
+				return refused(94)
 			}
-			return took(58)
+			return took(94)
 		}
-		// specs/skirmish/spec.yaml:215
-		fx.fired = append(fx.fired, 59)
+		// specs/skirmish/spec.yaml:276 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 95)
+			return took(95)
+		}
+		// specs/skirmish/spec.yaml:276
+		fx.fired = append(fx.fired, 96)
 		// refused: who has no place has no say
-		return refused(59)
+		return refused(96)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:216
+		// specs/skirmish/spec.yaml:277
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 60)
+			fx.fired = append(fx.fired, 97)
 			if !m.receiveChange(ev, fx) {
-				return m.undo(&old, fx, 60)
+				return m.undo(&old, fx, 97)
 			}
-			return took(60)
+			return took(97)
 		}
-		// specs/skirmish/spec.yaml:216
-		fx.fired = append(fx.fired, 61)
+		// specs/skirmish/spec.yaml:277 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 98)
+			return took(98)
+		}
+		// specs/skirmish/spec.yaml:277
+		fx.fired = append(fx.fired, 99)
 		// refused: who has no place has no say
-		return refused(61)
+		return refused(99)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepUnwindingCancel handles CANCEL in the state unwinding.
 func (m *Host) stepUnwindingCancel(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:174
+	// specs/skirmish/spec.yaml:215
 	if m.Bound&(1<<uint64(fx.from)) != 0 && countBits(uint64(m.Bound)) == 1 {
 		old := *m
-		fx.fired = append(fx.fired, 44)
+		fx.fired = append(fx.fired, 70)
 		if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
-			return m.undo(&old, fx, 44)
+			return m.undo(&old, fx, 70)
 		}
 		if !m.Setup[fx.from].commandCancel(fx, fx.from) {
-			return m.undo(&old, fx, 44)
+			return m.undo(&old, fx, 70)
 		}
 		for p := range Property(3) {
 			if m.Setup[fx.from].Update[p].Own != m.Values[p] {
 				if !m.Setup[fx.from].commandChange(fx, fx.from, p, m.Values[p]) {
-					return m.undo(&old, fx, 44)
+					return m.undo(&old, fx, 70)
 				}
 			}
 		}
 		m.State = HostStateGathering
 		if !m.enterGathering(fx) {
-			return m.undo(&old, fx, 44)
+			return m.undo(&old, fx, 70)
 		}
-		return took(44)
+		return took(70)
 	}
-	// specs/skirmish/spec.yaml:175
+	// specs/skirmish/spec.yaml:216
 	if m.Bound&(1<<uint64(fx.from)) != 0 {
 		old := *m
-		fx.fired = append(fx.fired, 45)
+		fx.fired = append(fx.fired, 71)
 		if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
-			return m.undo(&old, fx, 45)
+			return m.undo(&old, fx, 71)
 		}
 		if !m.Setup[fx.from].commandCancel(fx, fx.from) {
-			return m.undo(&old, fx, 45)
+			return m.undo(&old, fx, 71)
 		}
 		for p := range Property(3) {
 			if m.Setup[fx.from].Update[p].Own != m.Values[p] {
 				if !m.Setup[fx.from].commandChange(fx, fx.from, p, m.Values[p]) {
-					return m.undo(&old, fx, 45)
+					return m.undo(&old, fx, 71)
 				}
 			}
 		}
 		m.Bound = m.Bound &^ (1 << uint64(fx.from))
-		return took(45)
+		return took(71)
 	}
-	// specs/skirmish/spec.yaml:176
+	// specs/skirmish/spec.yaml:217
 	if m.Seats[fx.from].Present {
-		fx.fired = append(fx.fired, 46)
+		fx.fired = append(fx.fired, 72)
 		if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
-			return refused(46)
+			return refused(72)
 		}
-		return took(46)
+		return took(72)
 	}
-	// specs/skirmish/spec.yaml:177
-	fx.fired = append(fx.fired, 47)
+	// specs/skirmish/spec.yaml:218 said before it knew
+	if m.Aside[fx.from].Present {
+		fx.fired = append(fx.fired, 73)
+		return took(73)
+	}
+	// specs/skirmish/spec.yaml:219
+	fx.fired = append(fx.fired, 74)
 	// refused: who has no place has no say
-	return refused(47)
+	return refused(74)
+}
+
+// stepUnwindingLost handles lost in the state unwinding.
+func (m *Host) stepUnwindingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:221
+	if m.Bound&(1<<uint64(fx.from)) != 0 && countBits(uint64(m.Bound)) == 1 {
+		old := *m
+		fx.fired = append(fx.fired, 75)
+		if !m.linkLost(fx) {
+			return m.undo(&old, fx, 75)
+		}
+		return took(75)
+	}
+	// specs/skirmish/spec.yaml:222
+	if m.Seats[fx.from].Present {
+		old := *m
+		fx.fired = append(fx.fired, 76)
+		if !m.linkLostInClosing(fx) {
+			return m.undo(&old, fx, 76)
+		}
+		return took(76)
+	}
+	// specs/skirmish/spec.yaml:223
+	fx.fired = append(fx.fired, 77)
+	m.away(fx)
+	return took(77)
 }
 
 // stepStarting is Step in the state starting.
 func (m *Host) stepStarting(ev *HostEvent, fx *HostEffects) fsm.Result {
 	switch ev.Kind {
 	case HostCommandGo:
-		// specs/skirmish/spec.yaml:185
-		if m.all2() {
-			old := *m
-			fx.fired = append(fx.fired, 62)
-			var set uint64
-			for key := range fsm.Peer(17) {
-				if m.Seats[key].Present {
-					set |= 1 << uint64(key)
-				}
-			}
-			for i := range 17 {
-				if set>>i&1 == 0 {
-					continue
-				}
-				p := fsm.Peer(i)
-				if !m.Ready[p].commandReady(fx, p) {
-					return m.undo(&old, fx, 62)
-				}
-			}
-			fx.report(HostReportBegins)
-			m.State = HostStatePlaying
-			if !m.settle(fx) {
-				return m.undo(&old, fx, 62)
-			}
-			return took(62)
-		}
-		return refused(fsm.NoTransition)
+		return m.stepStartingGo(ev, fx)
 	case HostEventLost:
-		// specs/skirmish/spec.yaml:189
-		if m.Seats[fx.from].Present && m.countBySeats() == 1 {
-			old := *m
-			fx.fired = append(fx.fired, 63)
-			if !m.linkLostInStarting(fx) {
-				return m.undo(&old, fx, 63)
-			}
-			return took(63)
-		}
-		// specs/skirmish/spec.yaml:190
-		if m.Seats[fx.from].Present {
-			old := *m
-			fx.fired = append(fx.fired, 64)
-			if !m.linkLostInClosing(fx) {
-				return m.undo(&old, fx, 64)
-			}
-			return took(64)
-		}
-		// specs/skirmish/spec.yaml:191
-		fx.fired = append(fx.fired, 65)
-		m.Waiting[fx.from] = Optional[Name]{}
-		return took(65)
+		return m.stepStartingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:207
+		// specs/skirmish/spec.yaml:249
 		if ev.Message.Hello.Version != m.Version {
-			fx.fired = append(fx.fired, 66)
+			fx.fired = append(fx.fired, 104)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
-			return took(66)
+			return took(104)
 		}
-		// specs/skirmish/spec.yaml:208
-		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present {
-			fx.fired = append(fx.fired, 67)
+		// specs/skirmish/spec.yaml:250
+		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 105)
 			// refused: has said so already
-			return refused(67)
+			return refused(105)
 		}
-		// specs/skirmish/spec.yaml:209
-		fx.fired = append(fx.fired, 68)
+		// specs/skirmish/spec.yaml:251
+		fx.fired = append(fx.fired, 106)
 		m.receiveHello(ev, fx)
-		return took(68)
-	case HostReceiveReady:
-		// specs/skirmish/spec.yaml:219
+		return took(106)
+	case HostReceiveSeen:
+		// specs/skirmish/spec.yaml:253
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 107)
+			m.receiveSeen(fx)
+			return took(107)
+		}
+		// specs/skirmish/spec.yaml:254
+		fx.fired = append(fx.fired, 108)
+		// refused: nobody has told it to wait
+		return refused(108)
+	case HostReceiveSay:
+		// specs/skirmish/spec.yaml:258
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 69)
-			if !m.Ready[fx.from].receiveReady(fx, fx.from) || !m.settle(fx) {
-				return m.undo(&old, fx, 69)
+			fx.fired = append(fx.fired, 109)
+			if !m.receiveSay(ev, fx) {
+				return m.undo(&old, fx, 109)
 			}
-			return took(69)
+			return took(109)
 		}
-		// specs/skirmish/spec.yaml:219
-		fx.fired = append(fx.fired, 70)
+		// specs/skirmish/spec.yaml:266 who has no place is not heard
+		fx.fired = append(fx.fired, 110)
+		return took(110)
+	case HostReceiveHeard:
+		// specs/skirmish/spec.yaml:268
+		if !m.Owed[fx.from].Present {
+			fx.fired = append(fx.fired, 111)
+			// refused: nothing was said
+			return refused(111)
+		}
+		// specs/skirmish/spec.yaml:269
+		if m.Owed[fx.from].Value == 1 {
+			fx.fired = append(fx.fired, 112)
+			m.Owed[fx.from] = Optional[uint8]{}
+			return took(112)
+		}
+		// specs/skirmish/spec.yaml:270
+		fx.fired = append(fx.fired, 113)
+		if !m.receiveHeard(fx) {
+			return refused(113)
+		}
+		return took(113)
+	case HostReceiveReady:
+		// specs/skirmish/spec.yaml:280
+		if m.Seats[fx.from].Present {
+			old := *m
+			fx.fired = append(fx.fired, 114)
+			if !m.Ready[fx.from].receiveReady(fx, fx.from) || !m.settle(fx) {
+				return m.undo(&old, fx, 114)
+			}
+			return took(114)
+		}
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 115)
 		// refused: who has no place is not waited for
-		return refused(70)
+		return refused(115)
+	case HostReceiveConfirm1:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 116)
+			return took(116)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 117)
+		// refused: nothing is open now
+		return refused(117)
+	case HostReceiveConfirm2:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 118)
+			return took(118)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 119)
+		// refused: nothing is open now
+		return refused(119)
+	case HostReceiveCancel:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 120)
+			return took(120)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 121)
+		// refused: nothing is open now
+		return refused(121)
+	case HostReceiveCancelack:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 122)
+			return took(122)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 123)
+		// refused: nothing is open now
+		return refused(123)
+	case HostReceiveChange:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 124)
+			return took(124)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 125)
+		// refused: nothing is open now
+		return refused(125)
 	}
 	return m.unmentioned(ev, fx)
+}
+
+// stepStartingGo handles go in the state starting.
+func (m *Host) stepStartingGo(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:227
+	if m.all2() {
+		old := *m
+		fx.fired = append(fx.fired, 100)
+		var set uint64
+		for key := range fsm.Peer(17) {
+			if m.Seats[key].Present {
+				set |= 1 << uint64(key)
+			}
+		}
+		for i := range 17 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			p := fsm.Peer(i)
+			if !m.Ready[p].commandReady(fx, p) {
+				return m.undo(&old, fx, 100)
+			}
+		}
+		fx.report(HostReportBegins)
+		m.State = HostStatePlaying
+		if !m.settle(fx) {
+			return m.undo(&old, fx, 100)
+		}
+		return took(100)
+	}
+	return refused(fsm.NoTransition)
+}
+
+// stepStartingLost handles lost in the state starting.
+func (m *Host) stepStartingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:231
+	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
+		old := *m
+		fx.fired = append(fx.fired, 101)
+		if !m.linkLostInStarting(fx) {
+			return m.undo(&old, fx, 101)
+		}
+		return took(101)
+	}
+	// specs/skirmish/spec.yaml:232
+	if m.Seats[fx.from].Present {
+		old := *m
+		fx.fired = append(fx.fired, 102)
+		if !m.linkLostInClosing(fx) {
+			return m.undo(&old, fx, 102)
+		}
+		return took(102)
+	}
+	// specs/skirmish/spec.yaml:233
+	fx.fired = append(fx.fired, 103)
+	m.away(fx)
+	return took(103)
 }
 
 // stepPlaying is Step in the state playing.
 func (m *Host) stepPlaying(ev *HostEvent, fx *HostEffects) fsm.Result {
 	switch ev.Kind {
 	case HostCommandEnd:
-		// specs/skirmish/spec.yaml:196
-		if m.all2() {
-			old := *m
-			fx.fired = append(fx.fired, 72)
-			var set uint64
-			for key := range fsm.Peer(17) {
-				if m.Seats[key].Present {
-					set |= 1 << uint64(key)
-				}
-			}
-			for i := range 17 {
-				if set>>i&1 == 0 {
-					continue
-				}
-				p := fsm.Peer(i)
-				if !m.Ready[p].commandReady(fx, p) {
-					return m.undo(&old, fx, 72)
-				}
-			}
-			if !m.over(fx) {
-				return m.undo(&old, fx, 72)
-			}
-			m.State = HostStateGathering
-			if !m.enterGathering(fx) || !m.settle(fx) {
-				return m.undo(&old, fx, 72)
-			}
-			return took(72)
-		}
-		return refused(fsm.NoTransition)
+		return m.stepPlayingEnd(ev, fx)
 	case HostEventLost:
-		// specs/skirmish/spec.yaml:200
-		if m.Seats[fx.from].Present && m.countBySeats() == 1 {
-			old := *m
-			fx.fired = append(fx.fired, 73)
-			if !m.linkLostInStarting(fx) {
-				return m.undo(&old, fx, 73)
-			}
-			return took(73)
-		}
-		// specs/skirmish/spec.yaml:201
-		if m.Seats[fx.from].Present {
-			old := *m
-			fx.fired = append(fx.fired, 74)
-			if !m.linkLostInClosing(fx) {
-				return m.undo(&old, fx, 74)
-			}
-			return took(74)
-		}
-		// specs/skirmish/spec.yaml:202
-		fx.fired = append(fx.fired, 75)
-		m.Waiting[fx.from] = Optional[Name]{}
-		return took(75)
+		return m.stepPlayingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:207
+		// specs/skirmish/spec.yaml:249
 		if ev.Message.Hello.Version != m.Version {
-			fx.fired = append(fx.fired, 76)
+			fx.fired = append(fx.fired, 131)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
-			return took(76)
+			return took(131)
 		}
-		// specs/skirmish/spec.yaml:208
-		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present {
-			fx.fired = append(fx.fired, 77)
+		// specs/skirmish/spec.yaml:250
+		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 132)
 			// refused: has said so already
-			return refused(77)
+			return refused(132)
 		}
-		// specs/skirmish/spec.yaml:209
-		fx.fired = append(fx.fired, 78)
+		// specs/skirmish/spec.yaml:251
+		fx.fired = append(fx.fired, 133)
 		m.receiveHello(ev, fx)
-		return took(78)
-	case HostReceiveReady:
-		// specs/skirmish/spec.yaml:219
+		return took(133)
+	case HostReceiveSeen:
+		// specs/skirmish/spec.yaml:253
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 134)
+			m.receiveSeen(fx)
+			return took(134)
+		}
+		// specs/skirmish/spec.yaml:254
+		fx.fired = append(fx.fired, 135)
+		// refused: nobody has told it to wait
+		return refused(135)
+	case HostReceiveSay:
+		// specs/skirmish/spec.yaml:258
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 79)
-			if !m.Ready[fx.from].receiveReady(fx, fx.from) || !m.settle(fx) {
-				return m.undo(&old, fx, 79)
+			fx.fired = append(fx.fired, 136)
+			if !m.receiveSay(ev, fx) {
+				return m.undo(&old, fx, 136)
 			}
-			return took(79)
+			return took(136)
 		}
-		// specs/skirmish/spec.yaml:219
-		fx.fired = append(fx.fired, 80)
+		// specs/skirmish/spec.yaml:266 who has no place is not heard
+		fx.fired = append(fx.fired, 137)
+		return took(137)
+	case HostReceiveHeard:
+		// specs/skirmish/spec.yaml:268
+		if !m.Owed[fx.from].Present {
+			fx.fired = append(fx.fired, 138)
+			// refused: nothing was said
+			return refused(138)
+		}
+		// specs/skirmish/spec.yaml:269
+		if m.Owed[fx.from].Value == 1 {
+			fx.fired = append(fx.fired, 139)
+			m.Owed[fx.from] = Optional[uint8]{}
+			return took(139)
+		}
+		// specs/skirmish/spec.yaml:270
+		fx.fired = append(fx.fired, 140)
+		if !m.receiveHeard(fx) {
+			return refused(140)
+		}
+		return took(140)
+	case HostReceiveReady:
+		// specs/skirmish/spec.yaml:280
+		if m.Seats[fx.from].Present {
+			old := *m
+			fx.fired = append(fx.fired, 141)
+			if !m.Ready[fx.from].receiveReady(fx, fx.from) || !m.settle(fx) {
+				return m.undo(&old, fx, 141)
+			}
+			return took(141)
+		}
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 142)
 		// refused: who has no place is not waited for
-		return refused(80)
+		return refused(142)
+	case HostReceiveConfirm1:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 143)
+			return took(143)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 144)
+		// refused: nothing is open now
+		return refused(144)
+	case HostReceiveConfirm2:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 145)
+			return took(145)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 146)
+		// refused: nothing is open now
+		return refused(146)
+	case HostReceiveCancel:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 147)
+			return took(147)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 148)
+		// refused: nothing is open now
+		return refused(148)
+	case HostReceiveCancelack:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 149)
+			return took(149)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 150)
+		// refused: nothing is open now
+		return refused(150)
+	case HostReceiveChange:
+		// specs/skirmish/spec.yaml:281 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 151)
+			return took(151)
+		}
+		// specs/skirmish/spec.yaml:281
+		fx.fired = append(fx.fired, 152)
+		// refused: nothing is open now
+		return refused(152)
 	}
 	return m.unmentioned(ev, fx)
+}
+
+// stepPlayingEnd handles end in the state playing.
+func (m *Host) stepPlayingEnd(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:238
+	if m.all2() {
+		old := *m
+		fx.fired = append(fx.fired, 127)
+		var set uint64
+		for key := range fsm.Peer(17) {
+			if m.Seats[key].Present {
+				set |= 1 << uint64(key)
+			}
+		}
+		for i := range 17 {
+			if set>>i&1 == 0 {
+				continue
+			}
+			p := fsm.Peer(i)
+			if !m.Ready[p].commandReady(fx, p) {
+				return m.undo(&old, fx, 127)
+			}
+		}
+		if !m.over(fx) {
+			return m.undo(&old, fx, 127)
+		}
+		m.State = HostStateGathering
+		if !m.enterGathering(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 127)
+		}
+		return took(127)
+	}
+	return refused(fsm.NoTransition)
+}
+
+// stepPlayingLost handles lost in the state playing.
+func (m *Host) stepPlayingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
+	// specs/skirmish/spec.yaml:242
+	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
+		old := *m
+		fx.fired = append(fx.fired, 128)
+		if !m.linkLostInStarting(fx) {
+			return m.undo(&old, fx, 128)
+		}
+		return took(128)
+	}
+	// specs/skirmish/spec.yaml:243
+	if m.Seats[fx.from].Present {
+		old := *m
+		fx.fired = append(fx.fired, 129)
+		if !m.linkLostInClosing(fx) {
+			return m.undo(&old, fx, 129)
+		}
+		return took(129)
+	}
+	// specs/skirmish/spec.yaml:244
+	fx.fired = append(fx.fired, 130)
+	m.away(fx)
+	return took(130)
 }
 
 // unmentioned handles the events that the state does not mention.
@@ -757,6 +1259,16 @@ func (m *Host) some(s Slot) bool {
 	return false
 }
 
+// someBySeats reports whether some(p in seats: seats[p].slot == wish).
+func (m *Host) someBySeats(wish Optional[Slot]) bool {
+	for p := range fsm.Peer(17) {
+		if m.Seats[p].Present && wish.Present && wish.Value == m.Seats[p].Value.Slot {
+			return true
+		}
+	}
+	return false
+}
+
 // firstSlot is first(s in Slot: !some(p in seats: seats[p].slot == s)).
 func (m *Host) firstSlot() Optional[Slot] {
 	for s := range Slot(8) {
@@ -765,6 +1277,31 @@ func (m *Host) firstSlot() Optional[Slot] {
 		}
 	}
 	return Optional[Slot]{}
+}
+
+// seatSender is the routine seat: somebody gets a place. It returns false if the step is refused.
+func (m *Host) seatSender(fx *HostEffects, name Name, wish Optional[Slot]) bool {
+	var value int64
+	if wish.Present && !m.someBySeats(wish) {
+		value = int64(wish.Value)
+	} else {
+		slot := m.firstSlot()
+		if !slot.Present {
+			return false
+		}
+		value = int64(slot.Value)
+	}
+	m.Seats[fx.from] = Optional[Player]{Present: true, Value: Player{Slot: Slot(value), Name: name}}
+	if !m.Seats[fx.from].Present {
+		return false
+	}
+	fx.sendTo(MessageWelcome, fx.from).Welcome = WelcomeMessage{Slot: m.Seats[fx.from].Value.Slot, Place: m.Place}
+	for p := range Property(3) {
+		if m.Values[p] != 0 && !m.Setup[fx.from].commandChange(fx, fx.from, p, m.Values[p]) {
+			return false
+		}
+	}
+	return true
 }
 
 // tell is the routine tell: everybody hears who is there. It returns false if the step is refused.
@@ -839,6 +1376,31 @@ func (m *Host) countBySeats() int64 {
 	return n
 }
 
+// seat is the routine seat: somebody gets a place. It returns false if the step is refused.
+func (m *Host) seat(fx *HostEffects, name Name, who fsm.Peer, wish Optional[Slot]) bool {
+	var value int64
+	if wish.Present && !m.someBySeats(wish) {
+		value = int64(wish.Value)
+	} else {
+		slot := m.firstSlot()
+		if !slot.Present {
+			return false
+		}
+		value = int64(slot.Value)
+	}
+	m.Seats[who] = Optional[Player]{Present: true, Value: Player{Slot: Slot(value), Name: name}}
+	if !m.Seats[who].Present {
+		return false
+	}
+	fx.sendTo(MessageWelcome, who).Welcome = WelcomeMessage{Slot: m.Seats[who].Value.Slot, Place: m.Place}
+	for p := range Property(3) {
+		if m.Values[p] != 0 && !m.Setup[who].commandChange(fx, who, p, m.Values[p]) {
+			return false
+		}
+	}
+	return true
+}
+
 // enterGathering runs the entry actions of the state gathering. It returns false if the step is refused.
 func (m *Host) enterGathering(fx *HostEffects) bool {
 	m.Agreed = 0
@@ -860,19 +1422,9 @@ func (m *Host) enterGathering(fx *HostEffects) bool {
 					return false
 				}
 				name := m.Waiting[w].Value
-				slot := m.firstSlot()
-				if !slot.Present {
+				wish := Optional[Slot]{}
+				if !m.seat(fx, name, w, wish) {
 					return false
-				}
-				m.Seats[w] = Optional[Player]{Present: true, Value: Player{Slot: slot.Value, Name: name}}
-				if !m.Seats[w].Present {
-					return false
-				}
-				fx.sendTo(MessageWelcome, w).Welcome = WelcomeMessage{Slot: m.Seats[w].Value.Slot, Place: m.Place}
-				for p := range Property(3) {
-					if m.Values[p] != 0 && !m.Setup[w].commandChange(fx, w, p, m.Values[p]) {
-						return false
-					}
 				}
 				m.Waiting[w] = Optional[Name]{}
 			}
@@ -882,6 +1434,13 @@ func (m *Host) enterGathering(fx *HostEffects) bool {
 		}
 	}
 	return true
+}
+
+// away is the routine away: who has gone and had no place is forgotten.
+func (m *Host) away(fx *HostEffects) {
+	m.Waiting[fx.from] = Optional[Name]{}
+	m.Aside[fx.from] = Optional[Name]{}
+	m.Owed[fx.from] = Optional[uint8]{}
 }
 
 // unsettle is the routine unsettle: a player has taken back what the host agreed to, so nothing is settled
@@ -951,7 +1510,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 		case HostStateGathering:
 			switch next.kind {
 			case hostWaitingSetupChanged:
-				// specs/skirmish/spec.yaml:145
+				// specs/skirmish/spec.yaml:174
 				fx.fired = append(fx.fired, 5)
 				fx.report(HostReportChanged).Changed = HostChangedReport{Property: next.setupChanged.property, Value: next.setupChanged.value}
 				if !m.pass(fx, next.setupChanged.c, next.setupChanged.property, next.setupChanged.value) {
@@ -959,16 +1518,16 @@ func (m *Host) settle(fx *HostEffects) bool {
 				}
 				continue
 			case hostWaitingReadyPassed:
-				// specs/skirmish/spec.yaml:146 of each, at the end of the match
+				// specs/skirmish/spec.yaml:175 of each, at the end of the match
 				fx.fired = append(fx.fired, 6)
 				continue
 			}
 		case HostStateClosing:
 			switch next.kind {
 			case hostWaitingSetupCancelled:
-				// specs/skirmish/spec.yaml:160
+				// specs/skirmish/spec.yaml:201
 				if m.all(next) {
-					fx.fired = append(fx.fired, 22)
+					fx.fired = append(fx.fired, 36)
 					if !m.unsettle(fx, next.setupCancelled.c) {
 						return false
 					}
@@ -978,55 +1537,57 @@ func (m *Host) settle(fx *HostEffects) bool {
 					}
 					continue
 				}
-				// specs/skirmish/spec.yaml:161
-				fx.fired = append(fx.fired, 23)
+				// specs/skirmish/spec.yaml:202
+				fx.fired = append(fx.fired, 37)
 				if !m.unsettle(fx, next.setupCancelled.c) {
 					return false
 				}
 				m.State = HostStateUnwinding
 				continue
 			case hostWaitingSetupFinished:
-				// specs/skirmish/spec.yaml:157
+				// specs/skirmish/spec.yaml:198
 				if countBits(uint64(m.Agreed))+1 == m.countBySeats() {
-					fx.fired = append(fx.fired, 20)
+					fx.fired = append(fx.fired, 34)
 					m.Agreed = 0
 					var set uint64
-					for p := range fsm.Peer(17) {
-						if m.Seats[p].Present {
-							set |= 1 << uint64(p)
+					for key := range fsm.Peer(17) {
+						if m.Seats[key].Present {
+							set |= 1 << uint64(key)
 						}
 					}
-					list := set &^ (1 << uint64(m.Self))
 					for i2 := range 17 {
-						if list>>i2&1 == 0 {
+						if set>>i2&1 == 0 {
 							continue
 						}
-						peer := fsm.Peer(i2)
-						fx.sendTo(MessageStart, peer).Start = StartMessage{Seed: m.Seed}
+						p := fsm.Peer(i2)
+						if !m.Seats[p].Present {
+							return false
+						}
+						fx.sendTo(MessageStart, p).Start = StartMessage{Seed: m.Seed, Key: m.Keys[m.Seats[p].Value.Slot]}
 					}
 					fx.report(HostReportStarts).Starts = HostStartsReport{Seed: m.Seed}
 					m.State = HostStateStarting
 					continue
 				}
-				// specs/skirmish/spec.yaml:158
-				fx.fired = append(fx.fired, 21)
+				// specs/skirmish/spec.yaml:199
+				fx.fired = append(fx.fired, 35)
 				m.Agreed |= Links(1 << uint64(next.setupFinished.c))
 				continue
 			}
 		case HostStateUnwinding:
 			switch next.kind {
 			case hostWaitingSetupChanged:
-				// specs/skirmish/spec.yaml:172
-				fx.fired = append(fx.fired, 43)
+				// specs/skirmish/spec.yaml:213
+				fx.fired = append(fx.fired, 69)
 				fx.report(HostReportChanged).Changed = HostChangedReport{Property: next.setupChanged.property, Value: next.setupChanged.value}
 				if !m.pass(fx, next.setupChanged.c, next.setupChanged.property, next.setupChanged.value) {
 					return false
 				}
 				continue
 			case hostWaitingSetupFinished:
-				// specs/skirmish/spec.yaml:170
+				// specs/skirmish/spec.yaml:211
 				if countBits(uint64(m.Bound)) == 1 {
-					fx.fired = append(fx.fired, 41)
+					fx.fired = append(fx.fired, 67)
 					m.Setup[next.setupFinished.c] = newHostSetupPart(0)
 					fx.sendTo(MessageReopen, next.setupFinished.c)
 					for p := range Property(3) {
@@ -1042,8 +1603,8 @@ func (m *Host) settle(fx *HostEffects) bool {
 					}
 					continue
 				}
-				// specs/skirmish/spec.yaml:171
-				fx.fired = append(fx.fired, 42)
+				// specs/skirmish/spec.yaml:212
+				fx.fired = append(fx.fired, 68)
 				m.Bound = m.Bound &^ (1 << uint64(next.setupFinished.c))
 				m.Setup[next.setupFinished.c] = newHostSetupPart(0)
 				fx.sendTo(MessageReopen, next.setupFinished.c)
@@ -1058,8 +1619,8 @@ func (m *Host) settle(fx *HostEffects) bool {
 			}
 		case HostStatePlaying:
 			if next.kind == hostWaitingReadyPassed {
-				// specs/skirmish/spec.yaml:194 of each, at the beginning
-				fx.fired = append(fx.fired, 71)
+				// specs/skirmish/spec.yaml:236 of each, at the beginning
+				fx.fired = append(fx.fired, 126)
 				continue
 			}
 		}
@@ -1098,6 +1659,12 @@ func (m *Host) receiveHello(ev *HostEvent, fx *HostEffects) {
 	fx.sendTo(MessageWait, fx.from).Wait = WaitMessage{Place: m.Place}
 }
 
+// receiveSeen handles SEEN in the states gathering, closing and 3 others.
+func (m *Host) receiveSeen(fx *HostEffects) {
+	m.Waiting[fx.from] = m.Aside[fx.from]
+	m.Aside[fx.from] = Optional[Name]{}
+}
+
 // linkLost handles lost in the states gathering, closing and unwinding. It returns false if the step is
 // refused.
 func (m *Host) linkLost(fx *HostEffects) bool {
@@ -1106,6 +1673,7 @@ func (m *Host) linkLost(fx *HostEffects) bool {
 	}
 	fx.report(HostReportLeft).Left = HostLeftReport{Slot: m.Seats[fx.from].Value.Slot}
 	m.Seats[fx.from] = Optional[Player]{}
+	m.Owed[fx.from] = Optional[uint8]{}
 	m.Agreed = m.Agreed &^ (1 << uint64(fx.from))
 	m.Bound = m.Bound &^ (1 << uint64(fx.from))
 	m.Setup[fx.from] = newHostSetupPart(0)
@@ -1115,6 +1683,53 @@ func (m *Host) linkLost(fx *HostEffects) bool {
 	}
 	m.State = HostStateGathering
 	return m.enterGathering(fx)
+}
+
+// receiveSay handles SAY in the states gathering, closing and 3 others. It returns false if the step is
+// refused.
+func (m *Host) receiveSay(ev *HostEvent, fx *HostEffects) bool {
+	if !m.Seats[fx.from].Present {
+		return false
+	}
+	fx.report(HostReportSaid).Said = HostSaidReport{Slot: m.Seats[fx.from].Value.Slot, Text: ev.Message.Say.Text}
+	var set uint64
+	for key := range fsm.Peer(17) {
+		if m.Seats[key].Present {
+			set |= 1 << uint64(key)
+		}
+	}
+	for i := range 17 {
+		if set>>i&1 == 0 {
+			continue
+		}
+		p := fsm.Peer(i)
+		if !m.Owed[p].Present {
+			m.Owed[p] = Optional[uint8]{Present: true, Value: 1}
+			fx.sendTo(MessageSaid, p).Said = SaidMessage{Slot: m.Seats[fx.from].Value.Slot, Text: ev.Message.Say.Text}
+		} else if m.Owed[p].Value < Unheard {
+			owed := int64(m.Owed[p].Value) + 1
+			if owed > 8 {
+				return false
+			}
+			m.Owed[p] = Optional[uint8]{Present: true, Value: uint8(owed)}
+			fx.sendTo(MessageSaid, p).Said = SaidMessage{Slot: m.Seats[fx.from].Value.Slot, Text: ev.Message.Say.Text}
+		}
+	}
+	return true
+}
+
+// receiveHeard handles HEARD in the states gathering, closing and 3 others. It returns false if the step is
+// refused.
+func (m *Host) receiveHeard(fx *HostEffects) bool {
+	if !m.Owed[fx.from].Present {
+		return false
+	}
+	owed := int64(m.Owed[fx.from].Value) - 1
+	if owed < 1 {
+		return false
+	}
+	m.Owed[fx.from] = Optional[uint8]{Present: true, Value: uint8(owed)}
+	return true
 }
 
 // receiveChange handles CHANGE in the states gathering, closing and unwinding. It returns false if the step
@@ -1134,6 +1749,7 @@ func (m *Host) linkLostInClosing(fx *HostEffects) bool {
 	}
 	fx.report(HostReportLeft).Left = HostLeftReport{Slot: m.Seats[fx.from].Value.Slot}
 	m.Seats[fx.from] = Optional[Player]{}
+	m.Owed[fx.from] = Optional[uint8]{}
 	m.Agreed = m.Agreed &^ (1 << uint64(fx.from))
 	m.Bound = m.Bound &^ (1 << uint64(fx.from))
 	m.Setup[fx.from] = newHostSetupPart(0)
@@ -1149,6 +1765,7 @@ func (m *Host) linkLostInStarting(fx *HostEffects) bool {
 	}
 	fx.report(HostReportLeft).Left = HostLeftReport{Slot: m.Seats[fx.from].Value.Slot}
 	m.Seats[fx.from] = Optional[Player]{}
+	m.Owed[fx.from] = Optional[uint8]{}
 	m.Agreed = m.Agreed &^ (1 << uint64(fx.from))
 	m.Bound = m.Bound &^ (1 << uint64(fx.from))
 	m.Setup[fx.from] = newHostSetupPart(0)
@@ -1168,6 +1785,16 @@ func (m *Host) allBySeats() bool {
 		}
 	}
 	return true
+}
+
+// some2 reports whether some(p in seats: setup[p].confirm.remoteOk).
+func (m *Host) some2() bool {
+	for p := range fsm.Peer(17) {
+		if m.Seats[p].Present && m.Setup[p].Confirm.State == HostSetupConfirmStateRemoteOk {
+			return true
+		}
+	}
+	return false
 }
 
 // all2 reports whether all(p in seats: ready[p].remoteReady).

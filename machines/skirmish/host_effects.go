@@ -13,10 +13,15 @@ const (
 	HostEventStart       HostEventKind = iota // the machine begins
 	HostEventUp                               // the link to From came up
 	HostEventLost                             // the link to From was lost
-	HostReceiveHello                          // somebody wants to play
+	HostReceiveHello                          // somebody wants to play, in this slot if it is free
 	HostReceiveRefused                        // and cannot
 	HostReceiveWait                           // a match is on; who waits may look on
 	HostReceiveWelcome                        // this is your slot
+	HostReceiveAside                          // others have agreed, and have waited long enough for you, who may look on
+	HostReceiveSeen                           // I have your ASIDE, and wait
+	HostReceiveSay                            // a line of talk
+	HostReceiveSaid                           // of this player
+	HostReceiveHeard                          // I have a SAID
 	HostReceivePlayers                        // who is there
 	HostReceiveChange                         // a setting, as Update has it
 	HostReceiveConfirm1                       // the settings are right for me
@@ -24,15 +29,16 @@ const (
 	HostReceiveCancel                         // forget my CONFIRM1
 	HostReceiveCancelack                      // I have your CANCEL
 	HostReceiveReopen                         // somebody has changed a setting after you agreed: all settings are open again
-	HostReceiveStart                          // all have agreed
+	HostReceiveStart                          // all have agreed; the key is the receiver's alone
 	HostReceiveReady                          // I have loaded; and, in the match: it is over here
 	HostCommandSet                            // the host's own user changes a setting
 	HostCommandAgree                          // all players have agreed, so the host does
+	HostCommandPress                          // some have agreed, and have waited long enough for the others
 	HostCommandGo                             // all have loaded
 	HostCommandEnd                            // the match is over for all
 )
 
-var hostEventKindNames = [...]string{"start", "up", "lost", "HELLO", "REFUSED", "WAIT", "WELCOME", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY", "set", "agree", "go", "end"}
+var hostEventKindNames = [...]string{"start", "up", "lost", "HELLO", "REFUSED", "WAIT", "WELCOME", "ASIDE", "SEEN", "SAY", "SAID", "HEARD", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY", "set", "agree", "press", "go", "end"}
 
 // String returns the name as the specification has it.
 func (v HostEventKind) String() string { return fsm.Name(hostEventKindNames[:], int(v)) }
@@ -44,6 +50,7 @@ type HostEvent struct {
 	Message Message          // for the Receive kinds
 	Set     HostSetCommand   // for HostCommandSet
 	Agree   HostAgreeCommand // for HostCommandAgree
+	Press   HostPressCommand // for HostCommandPress
 }
 
 // HostSetCommand are the fields of command set: the host's own user changes a setting.
@@ -55,19 +62,31 @@ type HostSetCommand struct {
 // HostAgreeCommand are the fields of command agree: all players have agreed, so the host does.
 type HostAgreeCommand struct {
 	Seed Seed
+	Keys Keys
+}
+
+// HostPressCommand are the fields of command press: some have agreed, and have waited long enough for the
+// others.
+type HostPressCommand struct {
+	Seed Seed
+	Keys Keys
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.
 func (ev *HostEvent) invalid() bool {
 	switch ev.Kind {
-	case HostEventUp, HostEventLost, HostReceiveWait, HostReceiveConfirm1, HostReceiveConfirm2, HostReceiveCancel, HostReceiveCancelack, HostReceiveReopen, HostReceiveStart, HostReceiveReady:
+	case HostEventUp, HostEventLost, HostReceiveWait, HostReceiveAside, HostReceiveSeen, HostReceiveHeard, HostReceiveConfirm1, HostReceiveConfirm2, HostReceiveCancel, HostReceiveCancelack, HostReceiveReopen, HostReceiveStart, HostReceiveReady:
 		return ev.From < 0 || ev.From > 16
 	case HostReceiveHello:
-		return ev.From < 0 || ev.From > 16 || ev.Message.Hello.Name.Len > 16
+		return ev.From < 0 || ev.From > 16 || ev.Message.Hello.Name.Len > 16 || ev.Message.Hello.Wish.Present && ev.Message.Hello.Wish.Value > 7
 	case HostReceiveRefused:
 		return ev.From < 0 || ev.From > 16 || ev.Message.Refused.Why > 1
 	case HostReceiveWelcome:
 		return ev.From < 0 || ev.From > 16 || ev.Message.Welcome.Slot > 7
+	case HostReceiveSay:
+		return ev.From < 0 || ev.From > 16 || ev.Message.Say.Text.Len > 80
+	case HostReceiveSaid:
+		return ev.From < 0 || ev.From > 16 || ev.Message.Said.Slot > 7 || ev.Message.Said.Text.Len > 80
 	case HostReceivePlayers:
 		return ev.From < 0 || ev.From > 16 || invalidPlayers(&ev.Message.Players.Players)
 	case HostReceiveChange:
@@ -81,17 +100,25 @@ func (ev *HostEvent) invalid() bool {
 // outside notes the first field that is outside its type's range.
 func (ev *HostEvent) outside(why *fsm.Refusal) {
 	switch ev.Kind {
-	case HostEventUp, HostEventLost, HostReceiveWait, HostReceiveConfirm1, HostReceiveConfirm2, HostReceiveCancel, HostReceiveCancelack, HostReceiveReopen, HostReceiveStart, HostReceiveReady:
+	case HostEventUp, HostEventLost, HostReceiveWait, HostReceiveAside, HostReceiveSeen, HostReceiveHeard, HostReceiveConfirm1, HostReceiveConfirm2, HostReceiveCancel, HostReceiveCancelack, HostReceiveReopen, HostReceiveStart, HostReceiveReady:
 		why.Outside(ev.From < 0 || ev.From > 16, "sender", "0..16")
 	case HostReceiveHello:
 		why.Outside(ev.From < 0 || ev.From > 16, "sender", "0..16")
 		why.Outside(ev.Message.Hello.Name.Len > 16, "name", "text 16")
+		why.Outside(ev.Message.Hello.Wish.Present && ev.Message.Hello.Wish.Value > 7, "wish", "0..7")
 	case HostReceiveRefused:
 		why.Outside(ev.From < 0 || ev.From > 16, "sender", "0..16")
 		why.Outside(ev.Message.Refused.Why > 1, "why", "otherVersion, full")
 	case HostReceiveWelcome:
 		why.Outside(ev.From < 0 || ev.From > 16, "sender", "0..16")
 		why.Outside(ev.Message.Welcome.Slot > 7, "slot", "0..7")
+	case HostReceiveSay:
+		why.Outside(ev.From < 0 || ev.From > 16, "sender", "0..16")
+		why.Outside(ev.Message.Say.Text.Len > 80, "text", "text 80")
+	case HostReceiveSaid:
+		why.Outside(ev.From < 0 || ev.From > 16, "sender", "0..16")
+		why.Outside(ev.Message.Said.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Message.Said.Text.Len > 80, "text", "text 80")
 	case HostReceivePlayers:
 		why.Outside(ev.From < 0 || ev.From > 16, "sender", "0..16")
 		why.Outside(invalidPlayers(&ev.Message.Players.Players), "players", "a list of at most 8 of Player")
@@ -114,9 +141,10 @@ const (
 	HostReportBegins                        // all have loaded; the match begins
 	HostReportEnds                          // everybody has seen the end of the match
 	HostReportLeft                          // this player has left
+	HostReportSaid                          // a player has said something
 )
 
-var hostReportKindNames = [...]string{"changed", "players", "starts", "begins", "ends", "left"}
+var hostReportKindNames = [...]string{"changed", "players", "starts", "begins", "ends", "left", "said"}
 
 // String returns the name as the specification has it.
 func (v HostReportKind) String() string { return fsm.Name(hostReportKindNames[:], int(v)) }
@@ -127,6 +155,7 @@ type HostReport struct {
 	Changed HostChangedReport // for HostReportChanged
 	Starts  HostStartsReport  // for HostReportStarts
 	Left    HostLeftReport    // for HostReportLeft
+	Said    HostSaidReport    // for HostReportSaid
 }
 
 // HostChangedReport are the fields of report changed: a player has changed a setting.
@@ -143,6 +172,12 @@ type HostStartsReport struct {
 // HostLeftReport are the fields of report left: this player has left.
 type HostLeftReport struct {
 	Slot Slot
+}
+
+// HostSaidReport are the fields of report said: a player has said something.
+type HostSaidReport struct {
+	Slot Slot
+	Text Text
 }
 
 // HostEffect is one thing that a Host asks for.

@@ -40,9 +40,17 @@ func (r *HostRunner) Set(property Property, value Value) fsm.Result {
 
 // Agree gives the command agree: all players have agreed, so the host does. Refused means that it is not
 // available now.
-func (r *HostRunner) Agree(seed Seed) fsm.Result {
+func (r *HostRunner) Agree(seed Seed, keys Keys) fsm.Result {
 	r.event.Kind = HostCommandAgree
-	r.event.Agree = HostAgreeCommand{Seed: seed}
+	r.event.Agree = HostAgreeCommand{Seed: seed, Keys: keys}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
+// Press gives the command press: some have agreed, and have waited long enough for the others. Refused means
+// that it is not available now.
+func (r *HostRunner) Press(seed Seed, keys Keys) fsm.Result {
+	r.event.Kind = HostCommandPress
+	r.event.Press = HostPressCommand{Seed: seed, Keys: keys}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -73,14 +81,21 @@ func (r *HostRunner) Command(text string) (fsm.Result, error) {
 	case "agree":
 		var c HostAgreeCommand
 		c.Seed = Seed(s.Open('{').Field("seed").Uint(4294967295))
+		readKeys(s.Field("keys"), &c.Keys)
 		s.Close('}')
-		give = func() fsm.Result { return r.Agree(c.Seed) }
+		give = func() fsm.Result { return r.Agree(c.Seed, c.Keys) }
+	case "press":
+		var c HostPressCommand
+		c.Seed = Seed(s.Open('{').Field("seed").Uint(4294967295))
+		readKeys(s.Field("keys"), &c.Keys)
+		s.Close('}')
+		give = func() fsm.Result { return r.Press(c.Seed, c.Keys) }
 	case "go":
 		give = r.Go
 	case "end":
 		give = r.End
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "set", "agree", "go", "end")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "set", "agree", "press", "go", "end")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -194,8 +209,13 @@ func (r *HostRunner) AppendEvent(b []byte) []byte {
 		return append(b, '}')
 	case HostCommandAgree:
 		b = wire.AppendUint(b, "agree{seed: ", uint64(r.event.Agree.Seed))
+		b = appendKeys(append(b, ", keys: "...), &r.event.Agree.Keys)
 		return append(b, '}')
-	case HostReceiveHello, HostReceiveRefused, HostReceiveWait, HostReceiveWelcome, HostReceivePlayers, HostReceiveChange, HostReceiveConfirm1, HostReceiveConfirm2, HostReceiveCancel, HostReceiveCancelack, HostReceiveReopen, HostReceiveStart, HostReceiveReady:
+	case HostCommandPress:
+		b = wire.AppendUint(b, "press{seed: ", uint64(r.event.Press.Seed))
+		b = appendKeys(append(b, ", keys: "...), &r.event.Press.Keys)
+		return append(b, '}')
+	case HostReceiveHello, HostReceiveRefused, HostReceiveWait, HostReceiveWelcome, HostReceiveAside, HostReceiveSeen, HostReceiveSay, HostReceiveSaid, HostReceiveHeard, HostReceivePlayers, HostReceiveChange, HostReceiveConfirm1, HostReceiveConfirm2, HostReceiveCancel, HostReceiveCancelack, HostReceiveReopen, HostReceiveStart, HostReceiveReady:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -219,6 +239,10 @@ func (r *HostRunner) AppendEffect(b []byte, i int) []byte {
 			return append(b, '}')
 		case HostReportLeft:
 			b = wire.AppendInt(b, " left{slot: ", int64(e.Report.Left.Slot))
+			return append(b, '}')
+		case HostReportSaid:
+			b = wire.AppendInt(b, " said{slot: ", int64(e.Report.Said.Slot))
+			b = wire.AppendText(b, ", text: ", e.Report.Said.Text.String(), int(e.Report.Said.Text.Len) > len(e.Report.Said.Text.Data))
 			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
@@ -250,6 +274,7 @@ type HostHandlers struct {
 	Begins  func()                  // all have loaded; the match begins.
 	Ends    func()                  // everybody has seen the end of the match.
 	Left    func(HostLeftReport)    // this player has left.
+	Said    func(HostSaidReport)    // a player has said something.
 }
 
 // OnReport calls the function for effect i of r's last step, which is a report. It is for driver.Options and
@@ -280,6 +305,10 @@ func (h *HostHandlers) OnReport(r *HostRunner, i int) {
 		if h.Left != nil {
 			h.Left(r.Report(i).Left)
 		}
+	case HostReportSaid:
+		if h.Said != nil {
+			h.Said(r.Report(i).Said)
+		}
 	}
 }
 
@@ -292,92 +321,164 @@ var hostInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"gathering", "closing", "unwinding", "starting", "playing"},
 	Final:    []bool{false, false, false, false, false},
-	Messages: []string{"HELLO", "REFUSED", "WAIT", "WELCOME", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY"},
-	Commands: []string{"set", "agree", "go", "end"},
-	Reports:  []string{"changed", "players", "starts", "begins", "ends", "left"},
+	Messages: []string{"HELLO", "REFUSED", "WAIT", "WELCOME", "ASIDE", "SEEN", "SAY", "SAID", "HEARD", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY"},
+	Commands: []string{"set", "agree", "press", "go", "end"},
+	Reports:  []string{"changed", "players", "starts", "begins", "ends", "left", "said"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "gathering HELLO/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 140, Col: 13},
-		{Name: "gathering HELLO/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 141, Col: 13},
-		{Name: "gathering HELLO/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 142, Col: 13},
-		{Name: "gathering HELLO/4", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 143, Col: 13},
-		{Name: "gathering set", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 144, Col: 14},
-		{Name: "gathering setup.changed", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 145, Col: 24},
-		{Name: "gathering ready.passed", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 146, Col: 23},
-		{Name: "gathering agree", From: 0, To: 1, File: "specs/skirmish/spec.yaml", Line: 148, Col: 11},
-		{Name: "gathering lost/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 152, Col: 13},
-		{Name: "gathering lost/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 153, Col: 13},
-		{Name: "gathering CONFIRM1/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 212, Col: 22},
-		{Name: "gathering CONFIRM1/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 212, Col: 78},
-		{Name: "gathering CONFIRM2/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 213, Col: 22},
-		{Name: "gathering CONFIRM2/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 213, Col: 78},
-		{Name: "gathering CANCEL/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 214, Col: 20},
-		{Name: "gathering CANCEL/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 214, Col: 74},
-		{Name: "gathering CANCELACK/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 215, Col: 23},
-		{Name: "gathering CANCELACK/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 215, Col: 80},
-		{Name: "gathering CHANGE/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 216, Col: 20},
-		{Name: "gathering CHANGE/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 216, Col: 91},
-		{Name: "closing setup.finished/1", From: 1, To: 3, File: "specs/skirmish/spec.yaml", Line: 157, Col: 13},
-		{Name: "closing setup.finished/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 158, Col: 13},
-		{Name: "closing setup.cancelled/1", From: 1, To: 0, File: "specs/skirmish/spec.yaml", Line: 160, Col: 13},
-		{Name: "closing setup.cancelled/2", From: 1, To: 2, File: "specs/skirmish/spec.yaml", Line: 161, Col: 13},
-		{Name: "closing lost/1", From: 1, To: 0, File: "specs/skirmish/spec.yaml", Line: 163, Col: 13},
-		{Name: "closing lost/2", From: 1, To: 3, File: "specs/skirmish/spec.yaml", Line: 164, Col: 13},
-		{Name: "closing lost/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 165, Col: 13},
-		{Name: "closing lost/4", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 166, Col: 13},
-		{Name: "closing HELLO/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 207, Col: 15},
-		{Name: "closing HELLO/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 208, Col: 15},
-		{Name: "closing HELLO/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 209, Col: 15},
-		{Name: "closing CONFIRM1/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 212, Col: 22},
-		{Name: "closing CONFIRM1/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 212, Col: 78},
-		{Name: "closing CONFIRM2/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 213, Col: 22},
-		{Name: "closing CONFIRM2/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 213, Col: 78},
-		{Name: "closing CANCEL/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 214, Col: 20},
-		{Name: "closing CANCEL/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 214, Col: 74},
-		{Name: "closing CANCELACK/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 215, Col: 23},
-		{Name: "closing CANCELACK/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 215, Col: 80},
-		{Name: "closing CHANGE/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 216, Col: 20},
-		{Name: "closing CHANGE/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 216, Col: 91},
-		{Name: "unwinding setup.finished/1", From: 2, To: 0, File: "specs/skirmish/spec.yaml", Line: 170, Col: 13},
-		{Name: "unwinding setup.finished/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 171, Col: 13},
-		{Name: "unwinding setup.changed", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 172, Col: 24},
-		{Name: "unwinding CANCEL/1", From: 2, To: 0, File: "specs/skirmish/spec.yaml", Line: 174, Col: 13},
-		{Name: "unwinding CANCEL/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 175, Col: 13},
-		{Name: "unwinding CANCEL/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 176, Col: 13},
-		{Name: "unwinding CANCEL/4", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 177, Col: 13},
-		{Name: "unwinding lost/1", From: 2, To: 0, File: "specs/skirmish/spec.yaml", Line: 179, Col: 13},
-		{Name: "unwinding lost/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 180, Col: 13},
-		{Name: "unwinding lost/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 181, Col: 13},
-		{Name: "unwinding HELLO/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 207, Col: 15},
-		{Name: "unwinding HELLO/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 208, Col: 15},
-		{Name: "unwinding HELLO/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 209, Col: 15},
-		{Name: "unwinding CONFIRM1/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 212, Col: 22},
-		{Name: "unwinding CONFIRM1/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 212, Col: 78},
-		{Name: "unwinding CONFIRM2/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 213, Col: 22},
-		{Name: "unwinding CONFIRM2/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 213, Col: 78},
-		{Name: "unwinding CANCELACK/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 215, Col: 23},
-		{Name: "unwinding CANCELACK/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 215, Col: 80},
-		{Name: "unwinding CHANGE/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 216, Col: 20},
-		{Name: "unwinding CHANGE/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 216, Col: 91},
-		{Name: "starting go", From: 3, To: 4, File: "specs/skirmish/spec.yaml", Line: 185, Col: 11},
-		{Name: "starting lost/1", From: 3, To: 0, File: "specs/skirmish/spec.yaml", Line: 189, Col: 13},
-		{Name: "starting lost/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 190, Col: 13},
-		{Name: "starting lost/3", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 191, Col: 13},
-		{Name: "starting HELLO/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 207, Col: 15},
-		{Name: "starting HELLO/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 208, Col: 15},
-		{Name: "starting HELLO/3", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 209, Col: 15},
-		{Name: "starting READY/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 219, Col: 19},
-		{Name: "starting READY/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 219, Col: 72},
-		{Name: "playing ready.passed", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 194, Col: 23},
-		{Name: "playing end", From: 4, To: 0, File: "specs/skirmish/spec.yaml", Line: 196, Col: 11},
-		{Name: "playing lost/1", From: 4, To: 0, File: "specs/skirmish/spec.yaml", Line: 200, Col: 13},
-		{Name: "playing lost/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 201, Col: 13},
-		{Name: "playing lost/3", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 202, Col: 13},
-		{Name: "playing HELLO/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 207, Col: 15},
-		{Name: "playing HELLO/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 208, Col: 15},
-		{Name: "playing HELLO/3", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 209, Col: 15},
-		{Name: "playing READY/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 219, Col: 19},
-		{Name: "playing READY/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 219, Col: 72},
+		{Name: "gathering HELLO/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 169, Col: 13},
+		{Name: "gathering HELLO/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 170, Col: 13},
+		{Name: "gathering HELLO/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 171, Col: 13},
+		{Name: "gathering HELLO/4", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 172, Col: 13},
+		{Name: "gathering set", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 173, Col: 14},
+		{Name: "gathering setup.changed", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 174, Col: 24},
+		{Name: "gathering ready.passed", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 175, Col: 23},
+		{Name: "gathering agree", From: 0, To: 1, File: "specs/skirmish/spec.yaml", Line: 177, Col: 11},
+		{Name: "gathering press", From: 0, To: 1, File: "specs/skirmish/spec.yaml", Line: 181, Col: 11},
+		{Name: "gathering SEEN/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 189, Col: 13},
+		{Name: "gathering SEEN/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 190, Col: 13},
+		{Name: "gathering SEEN/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 191, Col: 13},
+		{Name: "gathering lost/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 193, Col: 13},
+		{Name: "gathering lost/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 194, Col: 13},
+		{Name: "gathering SAY/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 258, Col: 15},
+		{Name: "gathering SAY/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 266, Col: 15},
+		{Name: "gathering HEARD/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 268, Col: 15},
+		{Name: "gathering HEARD/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 269, Col: 15},
+		{Name: "gathering HEARD/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 270, Col: 15},
+		{Name: "gathering CONFIRM1/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 273, Col: 22},
+		{Name: "gathering CONFIRM1/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 273, Col: 78},
+		{Name: "gathering CONFIRM1/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 273, Col: 129},
+		{Name: "gathering CONFIRM2/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 274, Col: 22},
+		{Name: "gathering CONFIRM2/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 274, Col: 78},
+		{Name: "gathering CONFIRM2/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 274, Col: 129},
+		{Name: "gathering CANCEL/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 275, Col: 20},
+		{Name: "gathering CANCEL/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 275, Col: 74},
+		{Name: "gathering CANCEL/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 275, Col: 125},
+		{Name: "gathering CANCELACK/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 276, Col: 23},
+		{Name: "gathering CANCELACK/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 276, Col: 80},
+		{Name: "gathering CANCELACK/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 276, Col: 131},
+		{Name: "gathering CHANGE/1", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 277, Col: 20},
+		{Name: "gathering CHANGE/2", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 277, Col: 91},
+		{Name: "gathering CHANGE/3", From: 0, To: 0, File: "specs/skirmish/spec.yaml", Line: 277, Col: 142},
+		{Name: "closing setup.finished/1", From: 1, To: 3, File: "specs/skirmish/spec.yaml", Line: 198, Col: 13},
+		{Name: "closing setup.finished/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 199, Col: 13},
+		{Name: "closing setup.cancelled/1", From: 1, To: 0, File: "specs/skirmish/spec.yaml", Line: 201, Col: 13},
+		{Name: "closing setup.cancelled/2", From: 1, To: 2, File: "specs/skirmish/spec.yaml", Line: 202, Col: 13},
+		{Name: "closing lost/1", From: 1, To: 0, File: "specs/skirmish/spec.yaml", Line: 204, Col: 13},
+		{Name: "closing lost/2", From: 1, To: 3, File: "specs/skirmish/spec.yaml", Line: 205, Col: 13},
+		{Name: "closing lost/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 206, Col: 13},
+		{Name: "closing lost/4", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 207, Col: 13},
+		{Name: "closing HELLO/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 249, Col: 15},
+		{Name: "closing HELLO/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 250, Col: 15},
+		{Name: "closing HELLO/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 251, Col: 15},
+		{Name: "closing SEEN/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 253, Col: 15},
+		{Name: "closing SEEN/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 254, Col: 15},
+		{Name: "closing SAY/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 258, Col: 15},
+		{Name: "closing SAY/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 266, Col: 15},
+		{Name: "closing HEARD/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 268, Col: 15},
+		{Name: "closing HEARD/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 269, Col: 15},
+		{Name: "closing HEARD/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 270, Col: 15},
+		{Name: "closing CONFIRM1/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 273, Col: 22},
+		{Name: "closing CONFIRM1/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 273, Col: 78},
+		{Name: "closing CONFIRM1/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 273, Col: 129},
+		{Name: "closing CONFIRM2/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 274, Col: 22},
+		{Name: "closing CONFIRM2/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 274, Col: 78},
+		{Name: "closing CONFIRM2/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 274, Col: 129},
+		{Name: "closing CANCEL/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 275, Col: 20},
+		{Name: "closing CANCEL/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 275, Col: 74},
+		{Name: "closing CANCEL/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 275, Col: 125},
+		{Name: "closing CANCELACK/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 276, Col: 23},
+		{Name: "closing CANCELACK/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 276, Col: 80},
+		{Name: "closing CANCELACK/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 276, Col: 131},
+		{Name: "closing CHANGE/1", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 277, Col: 20},
+		{Name: "closing CHANGE/2", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 277, Col: 91},
+		{Name: "closing CHANGE/3", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 277, Col: 142},
+		{Name: "unwinding setup.finished/1", From: 2, To: 0, File: "specs/skirmish/spec.yaml", Line: 211, Col: 13},
+		{Name: "unwinding setup.finished/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 212, Col: 13},
+		{Name: "unwinding setup.changed", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 213, Col: 24},
+		{Name: "unwinding CANCEL/1", From: 2, To: 0, File: "specs/skirmish/spec.yaml", Line: 215, Col: 13},
+		{Name: "unwinding CANCEL/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 216, Col: 13},
+		{Name: "unwinding CANCEL/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 217, Col: 13},
+		{Name: "unwinding CANCEL/4", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 218, Col: 13},
+		{Name: "unwinding CANCEL/5", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 219, Col: 13},
+		{Name: "unwinding lost/1", From: 2, To: 0, File: "specs/skirmish/spec.yaml", Line: 221, Col: 13},
+		{Name: "unwinding lost/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 222, Col: 13},
+		{Name: "unwinding lost/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 223, Col: 13},
+		{Name: "unwinding HELLO/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 249, Col: 15},
+		{Name: "unwinding HELLO/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 250, Col: 15},
+		{Name: "unwinding HELLO/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 251, Col: 15},
+		{Name: "unwinding SEEN/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 253, Col: 15},
+		{Name: "unwinding SEEN/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 254, Col: 15},
+		{Name: "unwinding SAY/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 258, Col: 15},
+		{Name: "unwinding SAY/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 266, Col: 15},
+		{Name: "unwinding HEARD/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 268, Col: 15},
+		{Name: "unwinding HEARD/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 269, Col: 15},
+		{Name: "unwinding HEARD/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 270, Col: 15},
+		{Name: "unwinding CONFIRM1/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 273, Col: 22},
+		{Name: "unwinding CONFIRM1/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 273, Col: 78},
+		{Name: "unwinding CONFIRM1/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 273, Col: 129},
+		{Name: "unwinding CONFIRM2/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 274, Col: 22},
+		{Name: "unwinding CONFIRM2/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 274, Col: 78},
+		{Name: "unwinding CONFIRM2/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 274, Col: 129},
+		{Name: "unwinding CANCELACK/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 276, Col: 23},
+		{Name: "unwinding CANCELACK/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 276, Col: 80},
+		{Name: "unwinding CANCELACK/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 276, Col: 131},
+		{Name: "unwinding CHANGE/1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 277, Col: 20},
+		{Name: "unwinding CHANGE/2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 277, Col: 91},
+		{Name: "unwinding CHANGE/3", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 277, Col: 142},
+		{Name: "starting go", From: 3, To: 4, File: "specs/skirmish/spec.yaml", Line: 227, Col: 11},
+		{Name: "starting lost/1", From: 3, To: 0, File: "specs/skirmish/spec.yaml", Line: 231, Col: 13},
+		{Name: "starting lost/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 232, Col: 13},
+		{Name: "starting lost/3", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 233, Col: 13},
+		{Name: "starting HELLO/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 249, Col: 15},
+		{Name: "starting HELLO/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 250, Col: 15},
+		{Name: "starting HELLO/3", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 251, Col: 15},
+		{Name: "starting SEEN/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 253, Col: 15},
+		{Name: "starting SEEN/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 254, Col: 15},
+		{Name: "starting SAY/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 258, Col: 15},
+		{Name: "starting SAY/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 266, Col: 15},
+		{Name: "starting HEARD/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 268, Col: 15},
+		{Name: "starting HEARD/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 269, Col: 15},
+		{Name: "starting HEARD/3", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 270, Col: 15},
+		{Name: "starting READY/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 280, Col: 19},
+		{Name: "starting READY/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 280, Col: 72},
+		{Name: "starting CONFIRM1/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "starting CONFIRM1/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "starting CONFIRM2/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "starting CONFIRM2/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "starting CANCEL/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "starting CANCEL/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "starting CANCELACK/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "starting CANCELACK/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "starting CHANGE/1", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "starting CHANGE/2", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "playing ready.passed", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 236, Col: 23},
+		{Name: "playing end", From: 4, To: 0, File: "specs/skirmish/spec.yaml", Line: 238, Col: 11},
+		{Name: "playing lost/1", From: 4, To: 0, File: "specs/skirmish/spec.yaml", Line: 242, Col: 13},
+		{Name: "playing lost/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 243, Col: 13},
+		{Name: "playing lost/3", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 244, Col: 13},
+		{Name: "playing HELLO/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 249, Col: 15},
+		{Name: "playing HELLO/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 250, Col: 15},
+		{Name: "playing HELLO/3", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 251, Col: 15},
+		{Name: "playing SEEN/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 253, Col: 15},
+		{Name: "playing SEEN/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 254, Col: 15},
+		{Name: "playing SAY/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 258, Col: 15},
+		{Name: "playing SAY/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 266, Col: 15},
+		{Name: "playing HEARD/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 268, Col: 15},
+		{Name: "playing HEARD/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 269, Col: 15},
+		{Name: "playing HEARD/3", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 270, Col: 15},
+		{Name: "playing READY/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 280, Col: 19},
+		{Name: "playing READY/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 280, Col: 72},
+		{Name: "playing CONFIRM1/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "playing CONFIRM1/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "playing CONFIRM2/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "playing CONFIRM2/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "playing CANCEL/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "playing CANCEL/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "playing CANCELACK/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "playing CANCELACK/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
+		{Name: "playing CHANGE/1", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
+		{Name: "playing CHANGE/2", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 281, Col: 110},
 	},
 	TickNanos:  0,
 	Parties:    17,
@@ -390,18 +491,18 @@ var hostInfo = fsm.Info{
 
 // What each state handles or ignores.
 var hostLegal = [...]string{
-	HostStateGathering: "lost, HELLO, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, set, agree",
-	HostStateClosing:   "lost, HELLO, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK",
-	HostStateUnwinding: "lost, HELLO, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK",
-	HostStateStarting:  "lost, HELLO, READY, go",
-	HostStatePlaying:   "lost, HELLO, READY, end",
+	HostStateGathering: "lost, HELLO, SEEN, SAY, HEARD, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, set, agree, press",
+	HostStateClosing:   "lost, HELLO, SEEN, SAY, HEARD, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK",
+	HostStateUnwinding: "lost, HELLO, SEEN, SAY, HEARD, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK",
+	HostStateStarting:  "lost, HELLO, SEEN, SAY, HEARD, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, READY, go",
+	HostStatePlaying:   "lost, HELLO, SEEN, SAY, HEARD, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, READY, end",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var hostHandles = [][]uint16{
-	HostStateGathering: {HostEventLost: 9, HostReceiveHello: 1, HostReceiveChange: 19, HostReceiveConfirm1: 11, HostReceiveConfirm2: 13, HostReceiveCancel: 15, HostReceiveCancelack: 17, HostCommandSet: 5, HostCommandAgree: 8},
-	HostStateClosing:   {HostEventLost: 25, HostReceiveHello: 29, HostReceiveChange: 40, HostReceiveConfirm1: 32, HostReceiveConfirm2: 34, HostReceiveCancel: 36, HostReceiveCancelack: 38},
-	HostStateUnwinding: {HostEventLost: 49, HostReceiveHello: 52, HostReceiveChange: 61, HostReceiveConfirm1: 55, HostReceiveConfirm2: 57, HostReceiveCancel: 45, HostReceiveCancelack: 59},
-	HostStateStarting:  {HostEventLost: 64, HostReceiveHello: 67, HostReceiveReady: 70, HostCommandGo: 63},
-	HostStatePlaying:   {HostEventLost: 74, HostReceiveHello: 77, HostReceiveReady: 80, HostCommandEnd: 73},
+	HostStateGathering: {HostEventLost: 13, HostReceiveHello: 1, HostReceiveSeen: 10, HostReceiveSay: 15, HostReceiveHeard: 17, HostReceiveChange: 32, HostReceiveConfirm1: 20, HostReceiveConfirm2: 23, HostReceiveCancel: 26, HostReceiveCancelack: 29, HostCommandSet: 5, HostCommandAgree: 8, HostCommandPress: 9},
+	HostStateClosing:   {HostEventLost: 39, HostReceiveHello: 43, HostReceiveSeen: 46, HostReceiveSay: 48, HostReceiveHeard: 50, HostReceiveChange: 65, HostReceiveConfirm1: 53, HostReceiveConfirm2: 56, HostReceiveCancel: 59, HostReceiveCancelack: 62},
+	HostStateUnwinding: {HostEventLost: 76, HostReceiveHello: 79, HostReceiveSeen: 82, HostReceiveSay: 84, HostReceiveHeard: 86, HostReceiveChange: 98, HostReceiveConfirm1: 89, HostReceiveConfirm2: 92, HostReceiveCancel: 71, HostReceiveCancelack: 95},
+	HostStateStarting:  {HostEventLost: 102, HostReceiveHello: 105, HostReceiveSeen: 108, HostReceiveSay: 110, HostReceiveHeard: 112, HostReceiveChange: 125, HostReceiveConfirm1: 117, HostReceiveConfirm2: 119, HostReceiveCancel: 121, HostReceiveCancelack: 123, HostReceiveReady: 115, HostCommandGo: 101},
+	HostStatePlaying:   {HostEventLost: 129, HostReceiveHello: 132, HostReceiveSeen: 135, HostReceiveSay: 137, HostReceiveHeard: 139, HostReceiveChange: 152, HostReceiveConfirm1: 144, HostReceiveConfirm2: 146, HostReceiveCancel: 148, HostReceiveCancelack: 150, HostReceiveReady: 142, HostCommandEnd: 128},
 }

@@ -10,10 +10,15 @@ type MessageKind uint8
 
 // The messages of the protocol.
 const (
-	MessageHello     MessageKind = iota // somebody wants to play
+	MessageHello     MessageKind = iota // somebody wants to play, in this slot if it is free
 	MessageRefused                      // and cannot
 	MessageWait                         // a match is on; who waits may look on
 	MessageWelcome                      // this is your slot
+	MessageAside                        // others have agreed, and have waited long enough for you, who may look on
+	MessageSeen                         // I have your ASIDE, and wait
+	MessageSay                          // a line of talk
+	MessageSaid                         // of this player
+	MessageHeard                        // I have a SAID
 	MessagePlayers                      // who is there
 	MessageChange                       // a setting, as Update has it
 	MessageConfirm1                     // the settings are right for me
@@ -21,11 +26,11 @@ const (
 	MessageCancel                       // forget my CONFIRM1
 	MessageCancelack                    // I have your CANCEL
 	MessageReopen                       // somebody has changed a setting after you agreed: all settings are open again
-	MessageStart                        // all have agreed
+	MessageStart                        // all have agreed; the key is the receiver's alone
 	MessageReady                        // I have loaded; and, in the match: it is over here
 )
 
-var messageKindNames = [...]string{"HELLO", "REFUSED", "WAIT", "WELCOME", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY"}
+var messageKindNames = [...]string{"HELLO", "REFUSED", "WAIT", "WELCOME", "ASIDE", "SEEN", "SAY", "SAID", "HEARD", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY"}
 
 // String returns the name as the specification has it.
 func (v MessageKind) String() string { return fsm.Name(messageKindNames[:], int(v)) }
@@ -37,6 +42,9 @@ type Message struct {
 	Refused RefusedMessage // for MessageRefused
 	Wait    WaitMessage    // for MessageWait
 	Welcome WelcomeMessage // for MessageWelcome
+	Aside   AsideMessage   // for MessageAside
+	Say     SayMessage     // for MessageSay
+	Said    SaidMessage    // for MessageSaid
 	Players PlayersMessage // for MessagePlayers
 	Change  ChangeMessage  // for MessageChange
 	Start   StartMessage   // for MessageStart
@@ -45,10 +53,11 @@ type Message struct {
 // String returns the message as text, for example `READY` or `CHANGE{value: 2}`.
 func (m *Message) String() string { return string(appendMessage(nil, m)) }
 
-// HelloMessage are the fields of HELLO. somebody wants to play.
+// HelloMessage are the fields of HELLO. somebody wants to play, in this slot if it is free.
 type HelloMessage struct {
 	Version Version
 	Name    Name
+	Wish    Optional[Slot]
 }
 
 // RefusedMessage are the fields of REFUSED. and cannot.
@@ -67,6 +76,23 @@ type WelcomeMessage struct {
 	Place Place
 }
 
+// AsideMessage are the fields of ASIDE. others have agreed, and have waited long enough for you, who may
+// look on.
+type AsideMessage struct {
+	Place Place
+}
+
+// SayMessage are the fields of SAY. a line of talk.
+type SayMessage struct {
+	Text Text
+}
+
+// SaidMessage are the fields of SAID. of this player.
+type SaidMessage struct {
+	Slot Slot
+	Text Text
+}
+
 // PlayersMessage are the fields of PLAYERS. who is there.
 type PlayersMessage struct {
 	Players Players
@@ -78,7 +104,8 @@ type ChangeMessage struct {
 	Value    Value
 }
 
-// StartMessage are the fields of START. all have agreed.
+// StartMessage are the fields of START. all have agreed; the key is the receiver's alone.
 type StartMessage struct {
 	Seed Seed
+	Key  Key
 }

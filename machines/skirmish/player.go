@@ -68,13 +68,13 @@ func (m *Player2) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepAway(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandJoin:
-		// specs/skirmish/spec.yaml:248
+		// specs/skirmish/spec.yaml:312
 		fx.fired = append(fx.fired, 0)
-		fx.sendTo(MessageHello, HostConst).Hello = HelloMessage{Version: ev.Join.Version, Name: ev.Join.Name}
+		fx.sendTo(MessageHello, HostConst).Hello = HelloMessage{Version: ev.Join.Version, Name: ev.Join.Name, Wish: ev.Join.Wish}
 		m.State = PlayerStateKnocking
 		return took(0)
 	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:313
 		fx.fired = append(fx.fired, 1)
 		m.linkLost(fx)
 		return took(1)
@@ -86,30 +86,30 @@ func (m *Player2) stepAway(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepKnocking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveRefused:
-		// specs/skirmish/spec.yaml:252
+		// specs/skirmish/spec.yaml:316
 		fx.fired = append(fx.fired, 2)
 		fx.report(PlayerReportRefused).Refused = PlayerRefusedReport{Why: ev.Message.Refused.Why}
 		fx.closeTo(HostConst)
 		m.State = PlayerStateGone
 		return took(2)
 	case PlayerReceiveWait:
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:317
 		fx.fired = append(fx.fired, 3)
 		fx.report(PlayerReportWaits).Waits = PlayerWaitsReport{Place: ev.Message.Wait.Place}
 		return took(3)
 	case PlayerReceiveWelcome:
-		// specs/skirmish/spec.yaml:254
+		// specs/skirmish/spec.yaml:318
 		fx.fired = append(fx.fired, 4)
 		fx.report(PlayerReportWelcome).Welcome = PlayerWelcomeReport{Slot: ev.Message.Welcome.Slot, Place: ev.Message.Welcome.Place}
 		m.State = PlayerStateLobby
 		return took(4)
 	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:287
+		// specs/skirmish/spec.yaml:356
 		fx.fired = append(fx.fired, 5)
 		m.linkLost(fx)
 		return took(5)
 	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:288
+		// specs/skirmish/spec.yaml:357
 		fx.fired = append(fx.fired, 6)
 		m.commandLeave(fx)
 		return took(6)
@@ -121,35 +121,35 @@ func (m *Player2) stepKnocking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandChange:
-		// specs/skirmish/spec.yaml:257
+		// specs/skirmish/spec.yaml:321
 		fx.fired = append(fx.fired, 7)
 		if !m.Setup.commandChange(fx, ev.Change.Property, ev.Change.Value) {
 			return refused(7)
 		}
 		return took(7)
 	case PlayerCommandAgree:
-		// specs/skirmish/spec.yaml:258
+		// specs/skirmish/spec.yaml:322
 		fx.fired = append(fx.fired, 8)
 		if !m.Setup.commandConfirm(fx) {
 			return refused(8)
 		}
 		return took(8)
 	case PlayerCommandCancel:
-		// specs/skirmish/spec.yaml:259
+		// specs/skirmish/spec.yaml:323
 		fx.fired = append(fx.fired, 9)
 		if !m.Setup.commandCancel(fx) {
 			return refused(9)
 		}
 		return took(9)
 	case PlayerReceiveConfirm1:
-		// specs/skirmish/spec.yaml:260
+		// specs/skirmish/spec.yaml:324
 		fx.fired = append(fx.fired, 10)
 		if !m.Setup.receiveConfirm1(fx) {
 			return refused(10)
 		}
 		return took(10)
 	case PlayerReceiveConfirm2:
-		// specs/skirmish/spec.yaml:260
+		// specs/skirmish/spec.yaml:324
 		old := *m
 		fx.fired = append(fx.fired, 11)
 		if !m.Setup.receiveConfirm2(fx) || !m.settle(fx) {
@@ -157,21 +157,21 @@ func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		}
 		return took(11)
 	case PlayerReceiveCancel:
-		// specs/skirmish/spec.yaml:260
+		// specs/skirmish/spec.yaml:324
 		fx.fired = append(fx.fired, 12)
 		if !m.Setup.receiveCancel(fx) {
 			return refused(12)
 		}
 		return took(12)
 	case PlayerReceiveCancelack:
-		// specs/skirmish/spec.yaml:260
+		// specs/skirmish/spec.yaml:324
 		fx.fired = append(fx.fired, 13)
 		if !m.Setup.receiveCancelack(fx) {
 			return refused(13)
 		}
 		return took(13)
 	case PlayerReceiveChange:
-		// specs/skirmish/spec.yaml:260
+		// specs/skirmish/spec.yaml:324
 		old := *m
 		fx.fired = append(fx.fired, 14)
 		if !m.Setup.receiveChange(fx, ev.Message.Change.Property, ev.Message.Change.Value) {
@@ -181,21 +181,40 @@ func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 			return m.undo(&old, fx, 14)
 		}
 		return took(14)
-	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:284
+	case PlayerReceiveAside:
+		// specs/skirmish/spec.yaml:328
 		fx.fired = append(fx.fired, 18)
-		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
+		m.Setup = newPlayerSetupPart(1)
+		fx.sendTo(MessageSeen, HostConst)
+		fx.report(PlayerReportWaits).Waits = PlayerWaitsReport{Place: ev.Message.Aside.Place}
+		m.State = PlayerStateKnocking
 		return took(18)
-	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:287
+	case PlayerReceivePlayers:
+		// specs/skirmish/spec.yaml:350
 		fx.fired = append(fx.fired, 19)
-		m.linkLost(fx)
+		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
 		return took(19)
-	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:288
+	case PlayerReceiveSaid:
+		// specs/skirmish/spec.yaml:351
 		fx.fired = append(fx.fired, 20)
-		m.commandLeave(fx)
+		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
+		fx.sendTo(MessageHeard, HostConst)
 		return took(20)
+	case PlayerCommandSay:
+		// specs/skirmish/spec.yaml:353
+		fx.fired = append(fx.fired, 21)
+		fx.sendTo(MessageSay, HostConst).Say = SayMessage{Text: ev.Say.Text}
+		return took(21)
+	case PlayerEventLost:
+		// specs/skirmish/spec.yaml:356
+		fx.fired = append(fx.fired, 22)
+		m.linkLost(fx)
+		return took(22)
+	case PlayerCommandLeave:
+		// specs/skirmish/spec.yaml:357
+		fx.fired = append(fx.fired, 23)
+		m.commandLeave(fx)
+		return took(23)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -204,33 +223,44 @@ func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepAgreed(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveReopen:
-		// specs/skirmish/spec.yaml:266
-		fx.fired = append(fx.fired, 21)
+		// specs/skirmish/spec.yaml:331
+		fx.fired = append(fx.fired, 24)
 		m.Setup = newPlayerSetupPart(1)
 		fx.report(PlayerReportReopened)
 		m.State = PlayerStateLobby
-		return took(21)
-	case PlayerReceiveStart:
-		// specs/skirmish/spec.yaml:267
-		fx.fired = append(fx.fired, 22)
-		fx.report(PlayerReportStarts).Starts = PlayerStartsReport{Seed: ev.Message.Start.Seed}
-		m.State = PlayerStateLoading
-		return took(22)
-	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:284
-		fx.fired = append(fx.fired, 23)
-		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
-		return took(23)
-	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:287
-		fx.fired = append(fx.fired, 24)
-		m.linkLost(fx)
 		return took(24)
-	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:288
+	case PlayerReceiveStart:
+		// specs/skirmish/spec.yaml:332
 		fx.fired = append(fx.fired, 25)
-		m.commandLeave(fx)
+		fx.report(PlayerReportStarts).Starts = PlayerStartsReport{Seed: ev.Message.Start.Seed, Key: ev.Message.Start.Key}
+		m.State = PlayerStateLoading
 		return took(25)
+	case PlayerReceivePlayers:
+		// specs/skirmish/spec.yaml:350
+		fx.fired = append(fx.fired, 26)
+		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
+		return took(26)
+	case PlayerReceiveSaid:
+		// specs/skirmish/spec.yaml:351
+		fx.fired = append(fx.fired, 27)
+		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
+		fx.sendTo(MessageHeard, HostConst)
+		return took(27)
+	case PlayerCommandSay:
+		// specs/skirmish/spec.yaml:353
+		fx.fired = append(fx.fired, 28)
+		fx.sendTo(MessageSay, HostConst).Say = SayMessage{Text: ev.Say.Text}
+		return took(28)
+	case PlayerEventLost:
+		// specs/skirmish/spec.yaml:356
+		fx.fired = append(fx.fired, 29)
+		m.linkLost(fx)
+		return took(29)
+	case PlayerCommandLeave:
+		// specs/skirmish/spec.yaml:357
+		fx.fired = append(fx.fired, 30)
+		m.commandLeave(fx)
+		return took(30)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -239,36 +269,42 @@ func (m *Player2) stepAgreed(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepLoading(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandReady:
-		// specs/skirmish/spec.yaml:270
+		// specs/skirmish/spec.yaml:335
 		old := *m
-		fx.fired = append(fx.fired, 26)
-		if !m.Ready.commandReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 26)
-		}
-		return took(26)
-	case PlayerReceiveReady:
-		// specs/skirmish/spec.yaml:271
-		old := *m
-		fx.fired = append(fx.fired, 27)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 27)
-		}
-		return took(27)
-	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:284
-		fx.fired = append(fx.fired, 29)
-		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
-		return took(29)
-	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:287
-		fx.fired = append(fx.fired, 30)
-		m.linkLost(fx)
-		return took(30)
-	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:288
 		fx.fired = append(fx.fired, 31)
-		m.commandLeave(fx)
+		if !m.Ready.commandReady(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 31)
+		}
 		return took(31)
+	case PlayerReceiveReady:
+		// specs/skirmish/spec.yaml:336
+		old := *m
+		fx.fired = append(fx.fired, 32)
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 32)
+		}
+		return took(32)
+	case PlayerReceivePlayers:
+		// specs/skirmish/spec.yaml:350
+		fx.fired = append(fx.fired, 34)
+		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
+		return took(34)
+	case PlayerReceiveSaid:
+		// specs/skirmish/spec.yaml:351
+		fx.fired = append(fx.fired, 35)
+		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
+		fx.sendTo(MessageHeard, HostConst)
+		return took(35)
+	case PlayerEventLost:
+		// specs/skirmish/spec.yaml:356
+		fx.fired = append(fx.fired, 36)
+		m.linkLost(fx)
+		return took(36)
+	case PlayerCommandLeave:
+		// specs/skirmish/spec.yaml:357
+		fx.fired = append(fx.fired, 37)
+		m.commandLeave(fx)
+		return took(37)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -277,36 +313,42 @@ func (m *Player2) stepLoading(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepMatch(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandFinish:
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:340
 		old := *m
-		fx.fired = append(fx.fired, 32)
+		fx.fired = append(fx.fired, 38)
 		if !m.Ready.commandReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 32)
+			return m.undo(&old, fx, 38)
 		}
-		return took(32)
+		return took(38)
 	case PlayerReceiveReady:
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:341
 		old := *m
-		fx.fired = append(fx.fired, 33)
+		fx.fired = append(fx.fired, 39)
 		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 33)
+			return m.undo(&old, fx, 39)
 		}
-		return took(33)
+		return took(39)
 	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:284
-		fx.fired = append(fx.fired, 35)
+		// specs/skirmish/spec.yaml:350
+		fx.fired = append(fx.fired, 41)
 		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
-		return took(35)
+		return took(41)
+	case PlayerReceiveSaid:
+		// specs/skirmish/spec.yaml:351
+		fx.fired = append(fx.fired, 42)
+		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
+		fx.sendTo(MessageHeard, HostConst)
+		return took(42)
 	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:287
-		fx.fired = append(fx.fired, 36)
+		// specs/skirmish/spec.yaml:356
+		fx.fired = append(fx.fired, 43)
 		m.linkLost(fx)
-		return took(36)
+		return took(43)
 	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:288
-		fx.fired = append(fx.fired, 37)
+		// specs/skirmish/spec.yaml:357
+		fx.fired = append(fx.fired, 44)
 		m.commandLeave(fx)
-		return took(37)
+		return took(44)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -315,41 +357,47 @@ func (m *Player2) stepMatch(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepGone(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveRefused:
-		// specs/skirmish/spec.yaml:281
-		return ignored(38)
-	case PlayerReceiveWait:
-		// specs/skirmish/spec.yaml:281
-		return ignored(39)
-	case PlayerReceiveWelcome:
-		// specs/skirmish/spec.yaml:281
-		return ignored(40)
-	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:281
-		return ignored(41)
-	case PlayerReceiveChange:
-		// specs/skirmish/spec.yaml:281
-		return ignored(42)
-	case PlayerReceiveConfirm1:
-		// specs/skirmish/spec.yaml:281
-		return ignored(43)
-	case PlayerReceiveConfirm2:
-		// specs/skirmish/spec.yaml:281
-		return ignored(44)
-	case PlayerReceiveCancel:
-		// specs/skirmish/spec.yaml:281
+		// specs/skirmish/spec.yaml:346
 		return ignored(45)
-	case PlayerReceiveCancelack:
-		// specs/skirmish/spec.yaml:281
+	case PlayerReceiveWait:
+		// specs/skirmish/spec.yaml:346
 		return ignored(46)
-	case PlayerReceiveReopen:
-		// specs/skirmish/spec.yaml:281
+	case PlayerReceiveWelcome:
+		// specs/skirmish/spec.yaml:346
 		return ignored(47)
-	case PlayerReceiveStart:
-		// specs/skirmish/spec.yaml:281
+	case PlayerReceiveAside:
+		// specs/skirmish/spec.yaml:346
 		return ignored(48)
-	case PlayerReceiveReady:
-		// specs/skirmish/spec.yaml:281
+	case PlayerReceiveSaid:
+		// specs/skirmish/spec.yaml:346
 		return ignored(49)
+	case PlayerReceivePlayers:
+		// specs/skirmish/spec.yaml:346
+		return ignored(50)
+	case PlayerReceiveChange:
+		// specs/skirmish/spec.yaml:346
+		return ignored(51)
+	case PlayerReceiveConfirm1:
+		// specs/skirmish/spec.yaml:346
+		return ignored(52)
+	case PlayerReceiveConfirm2:
+		// specs/skirmish/spec.yaml:346
+		return ignored(53)
+	case PlayerReceiveCancel:
+		// specs/skirmish/spec.yaml:346
+		return ignored(54)
+	case PlayerReceiveCancelack:
+		// specs/skirmish/spec.yaml:346
+		return ignored(55)
+	case PlayerReceiveReopen:
+		// specs/skirmish/spec.yaml:346
+		return ignored(56)
+	case PlayerReceiveStart:
+		// specs/skirmish/spec.yaml:346
+		return ignored(57)
+	case PlayerReceiveReady:
+		// specs/skirmish/spec.yaml:346
+		return ignored(58)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -377,33 +425,33 @@ func (m *Player2) settle(fx *PlayerEffects) bool {
 		case PlayerStateLobby:
 			switch next.kind {
 			case playerWaitingSetupChanged:
-				// specs/skirmish/spec.yaml:261
+				// specs/skirmish/spec.yaml:325
 				fx.fired = append(fx.fired, 15)
 				fx.report(PlayerReportChanged).Changed = PlayerChangedReport{Property: next.setupChanged.property, Value: next.setupChanged.value}
 				continue
 			case playerWaitingSetupCancelled:
-				// specs/skirmish/spec.yaml:262
+				// specs/skirmish/spec.yaml:326
 				fx.fired = append(fx.fired, 16)
 				fx.report(PlayerReportReopened)
 				continue
 			case playerWaitingSetupFinished:
-				// specs/skirmish/spec.yaml:263
+				// specs/skirmish/spec.yaml:327
 				fx.fired = append(fx.fired, 17)
 				m.State = PlayerStateAgreed
 				continue
 			}
 		case PlayerStateLoading:
 			if next.kind == playerWaitingReadyPassed {
-				// specs/skirmish/spec.yaml:272
-				fx.fired = append(fx.fired, 28)
+				// specs/skirmish/spec.yaml:337
+				fx.fired = append(fx.fired, 33)
 				fx.report(PlayerReportBegins)
 				m.State = PlayerStateMatch
 				continue
 			}
 		case PlayerStateMatch:
 			if next.kind == playerWaitingReadyPassed {
-				// specs/skirmish/spec.yaml:277
-				fx.fired = append(fx.fired, 34)
+				// specs/skirmish/spec.yaml:342
+				fx.fired = append(fx.fired, 40)
 				m.Setup = newPlayerSetupPart(1)
 				fx.report(PlayerReportEnds)
 				m.State = PlayerStateLobby

@@ -13,10 +13,15 @@ const (
 	PlayerEventStart       PlayerEventKind = iota // the machine begins
 	PlayerEventUp                                 // the link to From came up
 	PlayerEventLost                               // the link to From was lost
-	PlayerReceiveHello                            // somebody wants to play
+	PlayerReceiveHello                            // somebody wants to play, in this slot if it is free
 	PlayerReceiveRefused                          // and cannot
 	PlayerReceiveWait                             // a match is on; who waits may look on
 	PlayerReceiveWelcome                          // this is your slot
+	PlayerReceiveAside                            // others have agreed, and have waited long enough for you, who may look on
+	PlayerReceiveSeen                             // I have your ASIDE, and wait
+	PlayerReceiveSay                              // a line of talk
+	PlayerReceiveSaid                             // of this player
+	PlayerReceiveHeard                            // I have a SAID
 	PlayerReceivePlayers                          // who is there
 	PlayerReceiveChange                           // a setting, as Update has it
 	PlayerReceiveConfirm1                         // the settings are right for me
@@ -24,18 +29,19 @@ const (
 	PlayerReceiveCancel                           // forget my CONFIRM1
 	PlayerReceiveCancelack                        // I have your CANCEL
 	PlayerReceiveReopen                           // somebody has changed a setting after you agreed: all settings are open again
-	PlayerReceiveStart                            // all have agreed
+	PlayerReceiveStart                            // all have agreed; the key is the receiver's alone
 	PlayerReceiveReady                            // I have loaded; and, in the match: it is over here
-	PlayerCommandJoin                             // the user wants to play
+	PlayerCommandJoin                             // the user wants to play, in this slot if it is free
 	PlayerCommandChange                           // the user changes a setting
 	PlayerCommandAgree                            // the settings are right for the user
 	PlayerCommandCancel                           // and no longer
 	PlayerCommandReady                            // the match is loaded
 	PlayerCommandFinish                           // the match is over here
+	PlayerCommandSay                              // the user says something
 	PlayerCommandLeave                            // the user quits
 )
 
-var playerEventKindNames = [...]string{"start", "up", "lost", "HELLO", "REFUSED", "WAIT", "WELCOME", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY", "join", "change", "agree", "cancel", "ready", "finish", "leave"}
+var playerEventKindNames = [...]string{"start", "up", "lost", "HELLO", "REFUSED", "WAIT", "WELCOME", "ASIDE", "SEEN", "SAY", "SAID", "HEARD", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY", "join", "change", "agree", "cancel", "ready", "finish", "say", "leave"}
 
 // String returns the name as the specification has it.
 func (v PlayerEventKind) String() string { return fsm.Name(playerEventKindNames[:], int(v)) }
@@ -47,12 +53,14 @@ type PlayerEvent struct {
 	Message Message             // for the Receive kinds
 	Join    PlayerJoinCommand   // for PlayerCommandJoin
 	Change  PlayerChangeCommand // for PlayerCommandChange
+	Say     PlayerSayCommand    // for PlayerCommandSay
 }
 
-// PlayerJoinCommand are the fields of command join: the user wants to play.
+// PlayerJoinCommand are the fields of command join: the user wants to play, in this slot if it is free.
 type PlayerJoinCommand struct {
 	Version Version
 	Name    Name
+	Wish    Optional[Slot]
 }
 
 // PlayerChangeCommand are the fields of command change: the user changes a setting.
@@ -61,23 +69,34 @@ type PlayerChangeCommand struct {
 	Value    Value
 }
 
+// PlayerSayCommand are the fields of command say: the user says something.
+type PlayerSayCommand struct {
+	Text Text
+}
+
 // invalid reports whether a field is outside its type's range; such an event is refused.
 func (ev *PlayerEvent) invalid() bool {
 	switch ev.Kind {
 	case PlayerReceiveHello:
-		return ev.Message.Hello.Name.Len > 16
+		return ev.Message.Hello.Name.Len > 16 || ev.Message.Hello.Wish.Present && ev.Message.Hello.Wish.Value > 7
 	case PlayerReceiveRefused:
 		return ev.Message.Refused.Why > 1
 	case PlayerReceiveWelcome:
 		return ev.Message.Welcome.Slot > 7
+	case PlayerReceiveSay:
+		return ev.Message.Say.Text.Len > 80
+	case PlayerReceiveSaid:
+		return ev.Message.Said.Slot > 7 || ev.Message.Said.Text.Len > 80
 	case PlayerReceivePlayers:
 		return invalidPlayers(&ev.Message.Players.Players)
 	case PlayerReceiveChange:
 		return ev.Message.Change.Property > 2
 	case PlayerCommandJoin:
-		return ev.Join.Name.Len > 16
+		return ev.Join.Name.Len > 16 || ev.Join.Wish.Present && ev.Join.Wish.Value > 7
 	case PlayerCommandChange:
 		return ev.Change.Property > 2
+	case PlayerCommandSay:
+		return ev.Say.Text.Len > 80
 	}
 	return false
 }
@@ -87,18 +106,27 @@ func (ev *PlayerEvent) outside(why *fsm.Refusal) {
 	switch ev.Kind {
 	case PlayerReceiveHello:
 		why.Outside(ev.Message.Hello.Name.Len > 16, "name", "text 16")
+		why.Outside(ev.Message.Hello.Wish.Present && ev.Message.Hello.Wish.Value > 7, "wish", "0..7")
 	case PlayerReceiveRefused:
 		why.Outside(ev.Message.Refused.Why > 1, "why", "otherVersion, full")
 	case PlayerReceiveWelcome:
 		why.Outside(ev.Message.Welcome.Slot > 7, "slot", "0..7")
+	case PlayerReceiveSay:
+		why.Outside(ev.Message.Say.Text.Len > 80, "text", "text 80")
+	case PlayerReceiveSaid:
+		why.Outside(ev.Message.Said.Slot > 7, "slot", "0..7")
+		why.Outside(ev.Message.Said.Text.Len > 80, "text", "text 80")
 	case PlayerReceivePlayers:
 		why.Outside(invalidPlayers(&ev.Message.Players.Players), "players", "a list of at most 8 of Player")
 	case PlayerReceiveChange:
 		why.Outside(ev.Message.Change.Property > 2, "property", "0..2")
 	case PlayerCommandJoin:
 		why.Outside(ev.Join.Name.Len > 16, "name", "text 16")
+		why.Outside(ev.Join.Wish.Present && ev.Join.Wish.Value > 7, "wish", "0..7")
 	case PlayerCommandChange:
 		why.Outside(ev.Change.Property > 2, "property", "0..2")
+	case PlayerCommandSay:
+		why.Outside(ev.Say.Text.Len > 80, "text", "text 80")
 	}
 }
 
@@ -113,13 +141,14 @@ const (
 	PlayerReportPlayers  // who is there
 	PlayerReportChanged  // somebody else has changed a setting
 	PlayerReportReopened // own agreement is gone, for a setting is another one
-	PlayerReportStarts   // all have agreed; load the match
+	PlayerReportStarts   // all have agreed; load the match, and show the key at its door
 	PlayerReportBegins   // all have loaded; play
 	PlayerReportEnds     // everybody has seen the end; the settings are open again
+	PlayerReportSaid     // somebody has said something
 	PlayerReportLost     // the host has gone
 )
 
-var playerReportKindNames = [...]string{"refused", "waits", "welcome", "players", "changed", "reopened", "starts", "begins", "ends", "lost"}
+var playerReportKindNames = [...]string{"refused", "waits", "welcome", "players", "changed", "reopened", "starts", "begins", "ends", "said", "lost"}
 
 // String returns the name as the specification has it.
 func (v PlayerReportKind) String() string { return fsm.Name(playerReportKindNames[:], int(v)) }
@@ -134,6 +163,7 @@ type PlayerReport struct {
 	Players PlayerPlayersReport // for PlayerReportPlayers
 	Changed PlayerChangedReport // for PlayerReportChanged
 	Starts  PlayerStartsReport  // for PlayerReportStarts
+	Said    PlayerSaidReport    // for PlayerReportSaid
 }
 
 // PlayerRefusedReport are the fields of report refused.
@@ -163,9 +193,17 @@ type PlayerChangedReport struct {
 	Value    Value
 }
 
-// PlayerStartsReport are the fields of report starts: all have agreed; load the match.
+// PlayerStartsReport are the fields of report starts: all have agreed; load the match, and show the key at
+// its door.
 type PlayerStartsReport struct {
 	Seed Seed
+	Key  Key
+}
+
+// PlayerSaidReport are the fields of report said: somebody has said something.
+type PlayerSaidReport struct {
+	Slot Slot
+	Text Text
 }
 
 // PlayerEffect is one thing that a Player2 asks for.

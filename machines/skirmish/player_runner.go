@@ -26,10 +26,11 @@ func NewPlayerRunner() *PlayerRunner {
 	return &PlayerRunner{Machine: NewPlayer2(), effects: PlayerEffects{list: make([]PlayerEffect, 0, 4)}}
 }
 
-// Join gives the command join: the user wants to play. Refused means that it is not available now.
-func (r *PlayerRunner) Join(version Version, name Name) fsm.Result {
+// Join gives the command join: the user wants to play, in this slot if it is free. Refused means that it is
+// not available now.
+func (r *PlayerRunner) Join(version Version, name Name, wish Optional[Slot]) fsm.Result {
 	r.event.Kind = PlayerCommandJoin
-	r.event.Join = PlayerJoinCommand{Version: version, Name: name}
+	r.event.Join = PlayerJoinCommand{Version: version, Name: name, Wish: wish}
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
@@ -65,6 +66,13 @@ func (r *PlayerRunner) Finish() fsm.Result {
 	return r.Machine.Step(&r.event, &r.effects)
 }
 
+// Say gives the command say: the user says something. Refused means that it is not available now.
+func (r *PlayerRunner) Say(text Text) fsm.Result {
+	r.event.Kind = PlayerCommandSay
+	r.event.Say = PlayerSayCommand{Text: text}
+	return r.Machine.Step(&r.event, &r.effects)
+}
+
 // Leave gives the command leave: the user quits. Refused means that it is not available now.
 func (r *PlayerRunner) Leave() fsm.Result {
 	r.event.Kind = PlayerCommandLeave
@@ -81,8 +89,12 @@ func (r *PlayerRunner) Command(text string) (fsm.Result, error) {
 		var c PlayerJoinCommand
 		c.Version = Version(s.Open('{').Field("version").Int(0, 255))
 		c.Name, _ = NewName(s.Field("name").Text(16))
+		if !s.Field("wish").None() {
+			c.Wish.Value = Slot(s.Int(0, 7))
+			c.Wish.Present = true
+		}
 		s.Close('}')
-		give = func() fsm.Result { return r.Join(c.Version, c.Name) }
+		give = func() fsm.Result { return r.Join(c.Version, c.Name, c.Wish) }
 	case "change":
 		var c PlayerChangeCommand
 		c.Property = Property(s.Open('{').Field("property").Int(0, 2))
@@ -97,10 +109,15 @@ func (r *PlayerRunner) Command(text string) (fsm.Result, error) {
 		give = r.Ready
 	case "finish":
 		give = r.Finish
+	case "say":
+		var c PlayerSayCommand
+		c.Text, _ = NewText(s.Open('{').Field("text").Text(80))
+		s.Close('}')
+		give = func() fsm.Result { return r.Say(c.Text) }
 	case "leave":
 		give = r.Leave
 	default:
-		return refused(fsm.NoTransition), s.UnknownCommand(name, "join", "change", "agree", "cancel", "ready", "finish", "leave")
+		return refused(fsm.NoTransition), s.UnknownCommand(name, "join", "change", "agree", "cancel", "ready", "finish", "say", "leave")
 	}
 	if err := s.End(); err != nil {
 		return refused(fsm.NoTransition), err
@@ -211,12 +228,20 @@ func (r *PlayerRunner) AppendEvent(b []byte) []byte {
 	case PlayerCommandJoin:
 		b = wire.AppendInt(b, "join{version: ", int64(r.event.Join.Version))
 		b = wire.AppendText(b, ", name: ", r.event.Join.Name.String(), int(r.event.Join.Name.Len) > len(r.event.Join.Name.Data))
+		if r.event.Join.Wish.Present {
+			b = wire.AppendInt(b, ", wish: ", int64(r.event.Join.Wish.Value))
+		} else {
+			b = append(b, ", wish: none"...)
+		}
 		return append(b, '}')
 	case PlayerCommandChange:
 		b = wire.AppendInt(b, "change{property: ", int64(r.event.Change.Property))
 		b = wire.AppendUint(b, ", value: ", uint64(r.event.Change.Value))
 		return append(b, '}')
-	case PlayerReceiveHello, PlayerReceiveRefused, PlayerReceiveWait, PlayerReceiveWelcome, PlayerReceivePlayers, PlayerReceiveChange, PlayerReceiveConfirm1, PlayerReceiveConfirm2, PlayerReceiveCancel, PlayerReceiveCancelack, PlayerReceiveReopen, PlayerReceiveStart, PlayerReceiveReady:
+	case PlayerCommandSay:
+		b = wire.AppendText(b, "say{text: ", r.event.Say.Text.String(), int(r.event.Say.Text.Len) > len(r.event.Say.Text.Data))
+		return append(b, '}')
+	case PlayerReceiveHello, PlayerReceiveRefused, PlayerReceiveWait, PlayerReceiveWelcome, PlayerReceiveAside, PlayerReceiveSeen, PlayerReceiveSay, PlayerReceiveSaid, PlayerReceiveHeard, PlayerReceivePlayers, PlayerReceiveChange, PlayerReceiveConfirm1, PlayerReceiveConfirm2, PlayerReceiveCancel, PlayerReceiveCancelack, PlayerReceiveReopen, PlayerReceiveStart, PlayerReceiveReady:
 		return appendMessage(b, &r.event.Message)
 	}
 	return append(b, r.event.Kind.String()...)
@@ -250,6 +275,11 @@ func (r *PlayerRunner) AppendEffect(b []byte, i int) []byte {
 			return append(b, '}')
 		case PlayerReportStarts:
 			b = wire.AppendUint(b, " starts{seed: ", uint64(e.Report.Starts.Seed))
+			b = wire.AppendUint(b, ", key: ", uint64(e.Report.Starts.Key))
+			return append(b, '}')
+		case PlayerReportSaid:
+			b = wire.AppendInt(b, " said{slot: ", int64(e.Report.Said.Slot))
+			b = wire.AppendText(b, ", text: ", e.Report.Said.Text.String(), int(e.Report.Said.Text.Len) > len(e.Report.Said.Text.Data))
 			return append(b, '}')
 		}
 		b = wire.AppendWord(b, " ", e.Report.Kind.String())
@@ -283,9 +313,10 @@ type Player2Handlers struct {
 	Players  func(PlayerPlayersReport) // who is there.
 	Changed  func(PlayerChangedReport) // somebody else has changed a setting.
 	Reopened func()                    // own agreement is gone, for a setting is another one.
-	Starts   func(PlayerStartsReport)  // all have agreed; load the match.
+	Starts   func(PlayerStartsReport)  // all have agreed; load the match, and show the key at its door.
 	Begins   func()                    // all have loaded; play.
 	Ends     func()                    // everybody has seen the end; the settings are open again.
+	Said     func(PlayerSaidReport)    // somebody has said something.
 	Lost     func()                    // the host has gone.
 }
 
@@ -329,6 +360,10 @@ func (h *Player2Handlers) OnReport(r *PlayerRunner, i int) {
 		if h.Ends != nil {
 			h.Ends()
 		}
+	case PlayerReportSaid:
+		if h.Said != nil {
+			h.Said(r.Report(i).Said)
+		}
 	case PlayerReportLost:
 		if h.Lost != nil {
 			h.Lost()
@@ -345,61 +380,70 @@ var playerInfo = fsm.Info{
 	Hash:     hash,
 	States:   []string{"away", "knocking", "lobby", "agreed", "loading", "match", "gone"},
 	Final:    []bool{false, false, false, false, false, false, true},
-	Messages: []string{"HELLO", "REFUSED", "WAIT", "WELCOME", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY"},
-	Commands: []string{"join", "change", "agree", "cancel", "ready", "finish", "leave"},
-	Reports:  []string{"refused", "waits", "welcome", "players", "changed", "reopened", "starts", "begins", "ends", "lost"},
+	Messages: []string{"HELLO", "REFUSED", "WAIT", "WELCOME", "ASIDE", "SEEN", "SAY", "SAID", "HEARD", "PLAYERS", "CHANGE", "CONFIRM1", "CONFIRM2", "CANCEL", "CANCELACK", "REOPEN", "START", "READY"},
+	Commands: []string{"join", "change", "agree", "cancel", "ready", "finish", "say", "leave"},
+	Reports:  []string{"refused", "waits", "welcome", "players", "changed", "reopened", "starts", "begins", "ends", "said", "lost"},
 	Timers:   []string{},
 	Transitions: []fsm.Transition{
-		{Name: "away join", From: 0, To: 1, File: "specs/skirmish/spec.yaml", Line: 248, Col: 15},
-		{Name: "away lost", From: 0, To: 6, File: "specs/skirmish/spec.yaml", Line: 249, Col: 15},
-		{Name: "knocking REFUSED", From: 1, To: 6, File: "specs/skirmish/spec.yaml", Line: 252, Col: 18},
-		{Name: "knocking WAIT", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 253, Col: 15},
-		{Name: "knocking WELCOME", From: 1, To: 2, File: "specs/skirmish/spec.yaml", Line: 254, Col: 18},
-		{Name: "knocking lost", From: 1, To: 6, File: "specs/skirmish/spec.yaml", Line: 287, Col: 17},
-		{Name: "knocking leave", From: 1, To: 6, File: "specs/skirmish/spec.yaml", Line: 288, Col: 18},
-		{Name: "lobby change", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 257, Col: 17},
-		{Name: "lobby agree", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 258, Col: 16},
-		{Name: "lobby cancel", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 259, Col: 17},
-		{Name: "lobby CONFIRM1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 260, Col: 27},
-		{Name: "lobby CONFIRM2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 260, Col: 37},
-		{Name: "lobby CANCEL", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 260, Col: 47},
-		{Name: "lobby CANCELACK", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 260, Col: 55},
-		{Name: "lobby CHANGE", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 260, Col: 66},
-		{Name: "lobby setup.changed", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 261, Col: 24},
-		{Name: "lobby setup.cancelled", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 262, Col: 26},
-		{Name: "lobby setup.finished", From: 2, To: 3, File: "specs/skirmish/spec.yaml", Line: 263, Col: 25},
-		{Name: "lobby PLAYERS", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 284, Col: 23},
-		{Name: "lobby lost", From: 2, To: 6, File: "specs/skirmish/spec.yaml", Line: 287, Col: 17},
-		{Name: "lobby leave", From: 2, To: 6, File: "specs/skirmish/spec.yaml", Line: 288, Col: 18},
-		{Name: "agreed REOPEN", From: 3, To: 2, File: "specs/skirmish/spec.yaml", Line: 266, Col: 17},
-		{Name: "agreed START", From: 3, To: 4, File: "specs/skirmish/spec.yaml", Line: 267, Col: 16},
-		{Name: "agreed PLAYERS", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 284, Col: 23},
-		{Name: "agreed lost", From: 3, To: 6, File: "specs/skirmish/spec.yaml", Line: 287, Col: 17},
-		{Name: "agreed leave", From: 3, To: 6, File: "specs/skirmish/spec.yaml", Line: 288, Col: 18},
-		{Name: "loading ready", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 270, Col: 16},
-		{Name: "loading READY", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 271, Col: 16},
-		{Name: "loading ready.passed", From: 4, To: 5, File: "specs/skirmish/spec.yaml", Line: 272, Col: 23},
-		{Name: "loading PLAYERS", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 284, Col: 23},
-		{Name: "loading lost", From: 4, To: 6, File: "specs/skirmish/spec.yaml", Line: 287, Col: 17},
-		{Name: "loading leave", From: 4, To: 6, File: "specs/skirmish/spec.yaml", Line: 288, Col: 18},
-		{Name: "match finish", From: 5, To: 5, File: "specs/skirmish/spec.yaml", Line: 275, Col: 17},
-		{Name: "match READY", From: 5, To: 5, File: "specs/skirmish/spec.yaml", Line: 276, Col: 16},
-		{Name: "match ready.passed", From: 5, To: 2, File: "specs/skirmish/spec.yaml", Line: 277, Col: 23},
-		{Name: "match PLAYERS", From: 5, To: 5, File: "specs/skirmish/spec.yaml", Line: 284, Col: 23},
-		{Name: "match lost", From: 5, To: 6, File: "specs/skirmish/spec.yaml", Line: 287, Col: 17},
-		{Name: "match leave", From: 5, To: 6, File: "specs/skirmish/spec.yaml", Line: 288, Col: 18},
-		{Name: "gone REFUSED", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 18},
-		{Name: "gone WAIT", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 27},
-		{Name: "gone WELCOME", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 33},
-		{Name: "gone PLAYERS", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 42},
-		{Name: "gone CHANGE", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 51},
-		{Name: "gone CONFIRM1", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 59},
-		{Name: "gone CONFIRM2", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 69},
-		{Name: "gone CANCEL", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 79},
-		{Name: "gone CANCELACK", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 87},
-		{Name: "gone REOPEN", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 98},
-		{Name: "gone START", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 106},
-		{Name: "gone READY", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 281, Col: 113},
+		{Name: "away join", From: 0, To: 1, File: "specs/skirmish/spec.yaml", Line: 312, Col: 15},
+		{Name: "away lost", From: 0, To: 6, File: "specs/skirmish/spec.yaml", Line: 313, Col: 15},
+		{Name: "knocking REFUSED", From: 1, To: 6, File: "specs/skirmish/spec.yaml", Line: 316, Col: 18},
+		{Name: "knocking WAIT", From: 1, To: 1, File: "specs/skirmish/spec.yaml", Line: 317, Col: 15},
+		{Name: "knocking WELCOME", From: 1, To: 2, File: "specs/skirmish/spec.yaml", Line: 318, Col: 18},
+		{Name: "knocking lost", From: 1, To: 6, File: "specs/skirmish/spec.yaml", Line: 356, Col: 17},
+		{Name: "knocking leave", From: 1, To: 6, File: "specs/skirmish/spec.yaml", Line: 357, Col: 18},
+		{Name: "lobby change", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 321, Col: 17},
+		{Name: "lobby agree", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 322, Col: 16},
+		{Name: "lobby cancel", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 323, Col: 17},
+		{Name: "lobby CONFIRM1", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 324, Col: 27},
+		{Name: "lobby CONFIRM2", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 324, Col: 37},
+		{Name: "lobby CANCEL", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 324, Col: 47},
+		{Name: "lobby CANCELACK", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 324, Col: 55},
+		{Name: "lobby CHANGE", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 324, Col: 66},
+		{Name: "lobby setup.changed", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 325, Col: 24},
+		{Name: "lobby setup.cancelled", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 326, Col: 26},
+		{Name: "lobby setup.finished", From: 2, To: 3, File: "specs/skirmish/spec.yaml", Line: 327, Col: 25},
+		{Name: "lobby ASIDE", From: 2, To: 1, File: "specs/skirmish/spec.yaml", Line: 328, Col: 16},
+		{Name: "lobby PLAYERS", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 350, Col: 20},
+		{Name: "lobby SAID", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 351, Col: 17},
+		{Name: "lobby say", From: 2, To: 2, File: "specs/skirmish/spec.yaml", Line: 353, Col: 19},
+		{Name: "lobby lost", From: 2, To: 6, File: "specs/skirmish/spec.yaml", Line: 356, Col: 17},
+		{Name: "lobby leave", From: 2, To: 6, File: "specs/skirmish/spec.yaml", Line: 357, Col: 18},
+		{Name: "agreed REOPEN", From: 3, To: 2, File: "specs/skirmish/spec.yaml", Line: 331, Col: 17},
+		{Name: "agreed START", From: 3, To: 4, File: "specs/skirmish/spec.yaml", Line: 332, Col: 16},
+		{Name: "agreed PLAYERS", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 350, Col: 20},
+		{Name: "agreed SAID", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 351, Col: 17},
+		{Name: "agreed say", From: 3, To: 3, File: "specs/skirmish/spec.yaml", Line: 353, Col: 19},
+		{Name: "agreed lost", From: 3, To: 6, File: "specs/skirmish/spec.yaml", Line: 356, Col: 17},
+		{Name: "agreed leave", From: 3, To: 6, File: "specs/skirmish/spec.yaml", Line: 357, Col: 18},
+		{Name: "loading ready", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 335, Col: 16},
+		{Name: "loading READY", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 336, Col: 16},
+		{Name: "loading ready.passed", From: 4, To: 5, File: "specs/skirmish/spec.yaml", Line: 337, Col: 23},
+		{Name: "loading PLAYERS", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 350, Col: 20},
+		{Name: "loading SAID", From: 4, To: 4, File: "specs/skirmish/spec.yaml", Line: 351, Col: 17},
+		{Name: "loading lost", From: 4, To: 6, File: "specs/skirmish/spec.yaml", Line: 356, Col: 17},
+		{Name: "loading leave", From: 4, To: 6, File: "specs/skirmish/spec.yaml", Line: 357, Col: 18},
+		{Name: "match finish", From: 5, To: 5, File: "specs/skirmish/spec.yaml", Line: 340, Col: 17},
+		{Name: "match READY", From: 5, To: 5, File: "specs/skirmish/spec.yaml", Line: 341, Col: 16},
+		{Name: "match ready.passed", From: 5, To: 2, File: "specs/skirmish/spec.yaml", Line: 342, Col: 23},
+		{Name: "match PLAYERS", From: 5, To: 5, File: "specs/skirmish/spec.yaml", Line: 350, Col: 20},
+		{Name: "match SAID", From: 5, To: 5, File: "specs/skirmish/spec.yaml", Line: 351, Col: 17},
+		{Name: "match lost", From: 5, To: 6, File: "specs/skirmish/spec.yaml", Line: 356, Col: 17},
+		{Name: "match leave", From: 5, To: 6, File: "specs/skirmish/spec.yaml", Line: 357, Col: 18},
+		{Name: "gone REFUSED", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 18},
+		{Name: "gone WAIT", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 27},
+		{Name: "gone WELCOME", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 33},
+		{Name: "gone ASIDE", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 42},
+		{Name: "gone SAID", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 49},
+		{Name: "gone PLAYERS", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 55},
+		{Name: "gone CHANGE", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 64},
+		{Name: "gone CONFIRM1", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 72},
+		{Name: "gone CONFIRM2", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 82},
+		{Name: "gone CANCEL", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 92},
+		{Name: "gone CANCELACK", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 100},
+		{Name: "gone REOPEN", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 111},
+		{Name: "gone START", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 119},
+		{Name: "gone READY", From: 6, To: 6, Code: fsm.Ignored, File: "specs/skirmish/spec.yaml", Line: 346, Col: 126},
 	},
 	TickNanos:  0,
 	Parties:    17,
@@ -414,19 +458,19 @@ var playerInfo = fsm.Info{
 var playerLegal = [...]string{
 	PlayerStateAway:     "lost, join",
 	PlayerStateKnocking: "lost, REFUSED, WAIT, WELCOME, leave",
-	PlayerStateLobby:    "lost, PLAYERS, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, change, agree, cancel, leave",
-	PlayerStateAgreed:   "lost, PLAYERS, REOPEN, START, leave",
-	PlayerStateLoading:  "lost, PLAYERS, READY, ready, leave",
-	PlayerStateMatch:    "lost, PLAYERS, READY, finish, leave",
-	PlayerStateGone:     "REFUSED, WAIT, WELCOME, PLAYERS, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, REOPEN, START, READY",
+	PlayerStateLobby:    "lost, ASIDE, SAID, PLAYERS, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, change, agree, cancel, say, leave",
+	PlayerStateAgreed:   "lost, SAID, PLAYERS, REOPEN, START, say, leave",
+	PlayerStateLoading:  "lost, SAID, PLAYERS, READY, ready, leave",
+	PlayerStateMatch:    "lost, SAID, PLAYERS, READY, finish, leave",
+	PlayerStateGone:     "REFUSED, WAIT, WELCOME, ASIDE, SAID, PLAYERS, CHANGE, CONFIRM1, CONFIRM2, CANCEL, CANCELACK, REOPEN, START, READY",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var playerHandles = [][]uint16{
 	PlayerStateAway:     {PlayerEventLost: 2, PlayerCommandJoin: 1},
 	PlayerStateKnocking: {PlayerEventLost: 6, PlayerReceiveRefused: 3, PlayerReceiveWait: 4, PlayerReceiveWelcome: 5, PlayerCommandLeave: 7},
-	PlayerStateLobby:    {PlayerEventLost: 20, PlayerReceivePlayers: 19, PlayerReceiveChange: 15, PlayerReceiveConfirm1: 11, PlayerReceiveConfirm2: 12, PlayerReceiveCancel: 13, PlayerReceiveCancelack: 14, PlayerCommandChange: 8, PlayerCommandAgree: 9, PlayerCommandCancel: 10, PlayerCommandLeave: 21},
-	PlayerStateAgreed:   {PlayerEventLost: 25, PlayerReceivePlayers: 24, PlayerReceiveReopen: 22, PlayerReceiveStart: 23, PlayerCommandLeave: 26},
-	PlayerStateLoading:  {PlayerEventLost: 31, PlayerReceivePlayers: 30, PlayerReceiveReady: 28, PlayerCommandReady: 27, PlayerCommandLeave: 32},
-	PlayerStateMatch:    {PlayerEventLost: 37, PlayerReceivePlayers: 36, PlayerReceiveReady: 34, PlayerCommandFinish: 33, PlayerCommandLeave: 38},
+	PlayerStateLobby:    {PlayerEventLost: 23, PlayerReceiveAside: 19, PlayerReceiveSaid: 21, PlayerReceivePlayers: 20, PlayerReceiveChange: 15, PlayerReceiveConfirm1: 11, PlayerReceiveConfirm2: 12, PlayerReceiveCancel: 13, PlayerReceiveCancelack: 14, PlayerCommandChange: 8, PlayerCommandAgree: 9, PlayerCommandCancel: 10, PlayerCommandSay: 22, PlayerCommandLeave: 24},
+	PlayerStateAgreed:   {PlayerEventLost: 30, PlayerReceiveSaid: 28, PlayerReceivePlayers: 27, PlayerReceiveReopen: 25, PlayerReceiveStart: 26, PlayerCommandSay: 29, PlayerCommandLeave: 31},
+	PlayerStateLoading:  {PlayerEventLost: 37, PlayerReceiveSaid: 36, PlayerReceivePlayers: 35, PlayerReceiveReady: 33, PlayerCommandReady: 32, PlayerCommandLeave: 38},
+	PlayerStateMatch:    {PlayerEventLost: 44, PlayerReceiveSaid: 43, PlayerReceivePlayers: 42, PlayerReceiveReady: 40, PlayerCommandFinish: 39, PlayerCommandLeave: 45},
 }

@@ -14,6 +14,11 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageHello:
 		b = wire.AppendInt(b, "HELLO{version: ", int64(m.Hello.Version))
 		b = wire.AppendText(b, ", name: ", m.Hello.Name.String(), int(m.Hello.Name.Len) > len(m.Hello.Name.Data))
+		if m.Hello.Wish.Present {
+			b = wire.AppendInt(b, ", wish: ", int64(m.Hello.Wish.Value))
+		} else {
+			b = append(b, ", wish: none"...)
+		}
 		return append(b, '}')
 	case MessageRefused:
 		b = wire.AppendWord(b, "REFUSED{why: ", m.Refused.Why.String())
@@ -25,6 +30,16 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendInt(b, "WELCOME{slot: ", int64(m.Welcome.Slot))
 		b = wire.AppendUint(b, ", place: ", uint64(m.Welcome.Place))
 		return append(b, '}')
+	case MessageAside:
+		b = wire.AppendUint(b, "ASIDE{place: ", uint64(m.Aside.Place))
+		return append(b, '}')
+	case MessageSay:
+		b = wire.AppendText(b, "SAY{text: ", m.Say.Text.String(), int(m.Say.Text.Len) > len(m.Say.Text.Data))
+		return append(b, '}')
+	case MessageSaid:
+		b = wire.AppendInt(b, "SAID{slot: ", int64(m.Said.Slot))
+		b = wire.AppendText(b, ", text: ", m.Said.Text.String(), int(m.Said.Text.Len) > len(m.Said.Text.Data))
+		return append(b, '}')
 	case MessagePlayers:
 		b = appendPlayers(append(b, "PLAYERS{players: "...), &m.Players.Players)
 		return append(b, '}')
@@ -34,6 +49,7 @@ func appendMessage(b []byte, m *Message) []byte {
 		return append(b, '}')
 	case MessageStart:
 		b = wire.AppendUint(b, "START{seed: ", uint64(m.Start.Seed))
+		b = wire.AppendUint(b, ", key: ", uint64(m.Start.Key))
 		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
@@ -47,10 +63,13 @@ func appendHost(b []byte, m *Host) []byte {
 	b = wire.AppendInt(b, ", self: ", int64(m.Self))
 	b = append17OptionalPlayer(append(b, ", seats: "...), &m.Seats)
 	b = append17OptionalName(append(b, ", waiting: "...), &m.Waiting)
+	b = append17OptionalName(append(b, ", aside: "...), &m.Aside)
 	b = append3Value(append(b, ", values: "...), &m.Values)
 	b = appendLinks(append(b, ", agreed: "...), &m.Agreed)
 	b = appendLinks(append(b, ", bound: "...), &m.Bound)
 	b = wire.AppendUint(b, ", seed: ", uint64(m.Seed))
+	b = appendKeys(append(b, ", keys: "...), &m.Keys)
+	b = append17Optionaluint8(append(b, ", owed: "...), &m.Owed)
 	b = append(b, ", setup: ["...)
 	for i := range m.Setup {
 		b = appendHostSetupPart(wire.Comma(b, i), &m.Setup[i])
@@ -148,6 +167,15 @@ func appendPlayerReadyPart(b []byte, m *PlayerReadyPart) []byte {
 	return b
 }
 
+func appendKeys(b []byte, v *Keys) []byte {
+	b = append(b, '[')
+	for i := range v {
+		b = wire.Comma(b, i)
+		b = wire.AppendUint(b, "", uint64(v[i]))
+	}
+	return append(b, ']')
+}
+
 func appendPlayers(b []byte, v *Players) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
@@ -216,8 +244,33 @@ func appendLinks(b []byte, v *Links) []byte {
 	return append(b, ']')
 }
 
+func append17Optionaluint8(b []byte, v *[17]Optional[uint8]) []byte {
+	b = append(b, '[')
+	for i := range v {
+		b = wire.Comma(b, i)
+		if v[i].Present {
+			b = wire.AppendInt(b, "", int64(v[i].Value))
+		} else {
+			b = append(b, "none"...)
+		}
+	}
+	return append(b, ']')
+}
+
 func appendPlayer(b []byte, v *Player) []byte {
 	b = wire.AppendInt(b, "{slot: ", int64(v.Slot))
 	b = wire.AppendText(b, ", name: ", v.Name.String(), int(v.Name.Len) > len(v.Name.Data))
 	return append(b, '}')
+}
+
+func readKeys(s *wire.Scanner, v *Keys) {
+	s.Open('[')
+	for i := range v {
+		if !s.Next(']') {
+			s.Failf("want %d elements, not %d", len(v), i)
+			return
+		}
+		v[i] = Key(s.Uint(18446744073709551615))
+	}
+	s.Close(']')
 }

@@ -16,12 +16,13 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "f5fb056003256ba1d8e71e149c669b0142bc75f17a9f77723a5349e196519ad1"
+const hash = "fb75256bb3fb92a2d687fe97f35d07a853a24a2395d8cdca6a2fe2dd8528db22"
 
 // The constants of the specification that its machines use.
 const (
 	HostConst = 0 // the host is the first party
 	Places    = 8 // players of a match
+	Unheard   = 8 // lines of talk that a player has not confirmed; more are not for it
 )
 
 // Slot is a number in 0..7.
@@ -58,6 +59,29 @@ type Version uint8
 // Seed is carried and compared, never computed with.
 // of a setting.
 type Seed uint32
+
+// Key is carried and compared, never computed with.
+// whoever knows it has the slot in the match, at the door for frames.
+type Key uint64
+
+// Keys has one element for each value of its index.
+type Keys [8]Key
+
+// Text is a text of at most 80 bytes. Bytes of Data from Len on are 0.
+// what somebody says.
+type Text struct {
+	Len  uint8
+	Data [80]byte
+}
+
+// NewText makes a Text; ok is false if s is longer than 80 bytes, and the text is cut then.
+func NewText(s string) (t Text, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Text) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
 // Place is carried and compared, never computed with.
 // the port or socket at which the host plays in lockstep.
@@ -116,6 +140,12 @@ var whyNames = [...]string{"otherVersion", "full"}
 
 // String returns the name as the specification has it.
 func (v Why) String() string { return fsm.Name(whyNames[:], int(v)) }
+
+// FsmPeerList is a list of at most 17. Items from Len on are zero.
+type FsmPeerList struct {
+	Len   uint8
+	Items [17]fsm.Peer
+}
 
 // invalidPlayers reports whether some element is none of its type.
 func invalidPlayers(v *Players) bool {
