@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -28,9 +27,11 @@ type ServerConfig struct {
 	First   uint32 // the number of the first game frame, of a game that was saved
 	// Patience is how long a player may send no commands, 0 for 300 s, and Grace how long one may load, 0 for 600 s.
 	Patience, Grace time.Duration
-	// Closed: in the running game a slot is for who had it when the game began, and has its key, and for nobody
-	// else. So a stranger cannot sit down and keep the others waiting.
-	Closed bool
+	// Keys, if it is not nil, says who may sit where: each slot is for who has its key, from the beginning, and for
+	// nobody if it has none. So a stranger can neither take a player's place nor sit down and keep all waiting.
+	Keys map[int]uint64
+	// Watchers is how many may look on at a time, 0 for as many as there are links. The last to come goes.
+	Watchers int
 	// OnCame, OnSat and OnWent are told who joins (to play in the slot, or with Watch), sits down in a running game,
 	// and has left. They may be nil. The driver's goroutine calls them: they must not call methods of the
 	// server.
@@ -74,6 +75,11 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, peers: doors.New(links), wake: make(chan struct{}, 1)}
+	if cfg.Keys != nil { // before anybody can come
+		for slot := range Slots {
+			keep(r, slot, cfg.Keys)
+		}
+	}
 	s.d = driver.New(r, driver.Options[*lockstep.ServerRunner]{
 		OnReport: s.report, Logger: cfg.Logger, HandshakeLimit: 10 * time.Second,
 		OnLink: func(_ *lockstep.ServerRunner, p fsm.Peer, up bool, _ error) {
@@ -117,23 +123,26 @@ func (s *Server) Serve(ctx context.Context, listener *tcp.Listener) error {
 func (s *Server) Begin(ctx context.Context) error {
 	c := &s.cfg
 	_, err := s.d.Do(ctx, func(r *lockstep.ServerRunner) fsm.Result {
-		s.lock(&r.Machine)
 		return r.Begin(lockstep.Seed(c.Seed), lockstep.GameFrame(c.First),
 			lockstep.Length(c.Length/time.Millisecond), lockstep.Spacing(c.Spacing))
 	})
 	return err
 }
 
-// lock gives the slots that nobody has a key which nobody knows, if the game is closed.
-func (s *Server) lock(m *lockstep.Server) {
-	if !s.cfg.Closed {
-		return
+// Keep gives a slot in which nobody sits to who has a key.
+func (s *Server) Keep(ctx context.Context, slot int, key uint64) error {
+	_, err := s.d.Do(ctx, func(r *lockstep.ServerRunner) fsm.Result {
+		return keep(r, slot, map[int]uint64{slot: key})
+	})
+	return err
+}
+
+func keep(r *lockstep.ServerRunner, slot int, keys map[int]uint64) fsm.Result {
+	k := lockstep.Optional[lockstep.Key]{}
+	if key, ok := keys[slot]; ok {
+		k = lockstep.Some(lockstep.Key(key))
 	}
-	for i := range m.Keys {
-		if !m.Keys[i].Present {
-			m.Keys[i] = lockstep.Some(lockstep.Key(rand.Uint64()))
-		}
-	}
+	return r.Keep(lockstep.Slot(slot), k)
 }
 
 // Run runs the server until ctx ends, which is no error.
@@ -232,6 +241,9 @@ func (s *Server) look(m *lockstep.Server) {
 // report is called by the driver's goroutine.
 func (s *Server) report(r *lockstep.ServerRunner, i int) {
 	v := r.Report(i)
+	if v.Kind == lockstep.ServerReportCame && s.crowded(&r.Machine) && !v.Came.Slot.Present {
+		go s.d.Detach(v.Came.Who)
+	}
 	s.tell(v)
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -252,6 +264,22 @@ func (s *Server) report(r *lockstep.ServerRunner, i int) {
 		default:
 		}
 	}
+}
+
+// crowded reports whether more look on than may.
+func (s *Server) crowded(m *lockstep.Server) bool {
+	n := 0
+	for p := range links + 1 {
+		if m.There.Has(fsm.Peer(p)) {
+			n++
+		}
+	}
+	for i := range m.Seat {
+		if m.Seat[i].Present {
+			n--
+		}
+	}
+	return s.cfg.Watchers > 0 && n > s.cfg.Watchers
 }
 
 // tell tells the program what it may want to know.
@@ -275,12 +303,6 @@ func (s *Server) tell(v *lockstep.ServerReport) {
 			c.OnSat(v.Sat.Name.String(), int(v.Sat.Slot))
 		}
 	case lockstep.ServerReportWent:
-		if c.Closed && v.Went.Reason == lockstep.ReasonNoCause { // the machine has forgotten the key
-			s.d.Post(func(r *lockstep.ServerRunner) fsm.Result {
-				s.lock(&r.Machine)
-				return fsm.Result{Code: fsm.NotRun, Transition: fsm.NoTransition}
-			})
-		}
 		if c.OnWent != nil {
 			c.OnWent(int(v.Went.Slot), v.Went.Reason)
 		}

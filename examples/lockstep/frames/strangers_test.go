@@ -127,12 +127,12 @@ func reset(err error) bool {
 	return !ok || !ne.Timeout()
 }
 
-// TestClosed: in a closed game who has lost the link gets the slot again, and nobody else gets one: neither one that
-// was free from the beginning, nor one that somebody has left.
+// TestClosed: where slots have keys who has lost the link gets the slot again, and nobody else gets one, whoever comes
+// first: neither one that is a player's, nor one that nobody is to have, nor one that somebody has left.
 func TestClosed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		came, left := make(chan int, 8), make(chan int, 8)
-		tb := newTable(t, frames.ServerConfig{Seed: 7, Closed: true,
+		tb := newTable(t, frames.ServerConfig{Seed: 7, Keys: map[int]uint64{0: 0, 1: 1, 2: 2},
 			OnCame: func(_ string, slot int) { came <- slot },
 			OnWent: func(slot int, _ lockstep.Reason) { left <- slot },
 		})

@@ -2,6 +2,8 @@ package match
 
 import (
 	"context"
+	crypto "crypto/rand"
+	"encoding/binary"
 	"errors"
 	"log/slog"
 	"math/rand/v2"
@@ -40,6 +42,8 @@ type HostConfig struct {
 	// Patience is how long somebody may be waited for who does not load, finish or agree, though others wait; 0
 	// for 15 s.
 	Patience time.Duration
+	// Hesitation is how long those who have agreed wait for the others, who then wait for the next match; 0 for 20 s.
+	Hesitation time.Duration
 	// Sinks record each step of the host's machine.
 	Sinks  []trace.Sink
 	Logger *slog.Logger
@@ -53,9 +57,10 @@ type Host struct {
 	wake  chan struct{}
 
 	// Of the goroutine of Run.
-	m      skirmish.Host // as of the last look
-	since  time.Time     // since when it is in this state
-	ripe   time.Time     // since when somebody waits at the end of a match
+	m      skirmish.Host  // as of the last look
+	since  time.Time      // since when it is in this state
+	ripe   time.Time      // since when somebody waits at the end of a match, or has agreed where others have not
+	keys   map[int]uint64 // of the slots in this match
 	play   *playing
 	begun  bool
 	attach chan transport.Link
@@ -74,6 +79,9 @@ type playing struct {
 func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Patience == 0 {
 		cfg.Patience = 15 * time.Second
+	}
+	if cfg.Hesitation == 0 {
+		cfg.Hesitation = 20 * time.Second
 	}
 	if cfg.Length == 0 {
 		cfg.Length = time.Second / game.Rate
@@ -208,14 +216,7 @@ func (h *Host) look(ctx context.Context) {
 	switch h.m.State {
 	case skirmish.HostStateGathering:
 		h.finish()
-		if h.count() >= max(1, h.cfg.Least) && h.all(func(p int) bool {
-			return h.m.Setup[p].Confirm.State == skirmish.HostSetupConfirmStateRemoteOk
-		}) {
-			h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
-				return r.Agree(skirmish.Seed(pack(rand.Uint32(), settings(r.Machine.Values))))
-			})
-			h.nudge()
-		}
+		h.gather(ctx, now)
 	case skirmish.HostStateClosing, skirmish.HostStateUnwinding:
 		if late {
 			h.drop(func(p int) bool {
@@ -257,6 +258,51 @@ func (h *Host) look(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// gather makes one agreement of all. Who does not agree is waited for only so long where others have agreed.
+func (h *Host) gather(ctx context.Context, now time.Time) {
+	agreed := func(p int) bool { return h.m.Setup[p].Confirm.State == skirmish.HostSetupConfirmStateRemoteOk }
+	n := 0
+	h.some(func(p int) bool {
+		if agreed(p) {
+			n++
+		}
+		return false
+	})
+	switch {
+	case n < max(1, h.cfg.Least):
+		h.ripe = time.Time{}
+		return
+	case n == h.count():
+	case h.ripe.IsZero():
+		h.ripe = now
+		return
+	case now.Sub(h.ripe) < h.cfg.Hesitation:
+		return
+	}
+	all := n == h.count()
+	var keys skirmish.Keys
+	h.keys = map[int]uint64{}
+	for slot := range keys {
+		h.keys[slot] = secret()
+		keys[slot] = skirmish.Key(h.keys[slot])
+	}
+	h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
+		seed := skirmish.Seed(pack(rand.Uint32(), settings(r.Machine.Values)))
+		if all {
+			return r.Agree(seed, keys)
+		}
+		return r.Press(seed, keys)
+	})
+	h.nudge()
+}
+
+// secret is a number that nobody guesses.
+func secret() uint64 {
+	var b [8]byte
+	crypto.Read(b[:]) // never fails
+	return binary.LittleEndian.Uint64(b[:])
 }
 
 func settings(v [3]skirmish.Value) Settings {
@@ -303,7 +349,7 @@ func (h *Host) start(ctx context.Context) {
 		p := &playing{came: make(chan int, 64), over: make(chan struct{})}
 		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,
 			Seed: uint32(h.m.Seed), Patience: h.cfg.Patience, Grace: h.cfg.Patience, Logger: h.cfg.Logger,
-			Closed: true,
+			Keys: h.seated(), Watchers: 12,
 			OnCame: func(_ string, slot int) {
 				select {
 				case p.came <- slot:
@@ -333,6 +379,17 @@ func (h *Host) start(ctx context.Context) {
 		}
 		return
 	}
+}
+
+// seated are the keys of those who play; nobody else gets a slot.
+func (h *Host) seated() map[int]uint64 {
+	keys := map[int]uint64{}
+	h.some(func(p int) bool {
+		slot := int(h.m.Seats[p].Value.Slot)
+		keys[slot] = h.keys[slot]
+		return false
+	})
+	return keys
 }
 
 // finish ends the server of a match.

@@ -358,6 +358,83 @@ func TestStrangerStands(t *testing.T) {
 	})
 }
 
+// Strangers who are at the door for frames before the players, with keys of their own, take nobody's place, and those
+// who look on leave room for the players.
+func TestStrangerFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 2, Settings: match.Settings{Rounds: 2, Bots: 2}})
+		late := func(c *match.PlayerConfig) {
+			dial := c.Dial
+			c.Dial = func(ctx context.Context, place uint16) (transport.Link, error) {
+				if place != 0 {
+					time.Sleep(3 * time.Second) // virtual: strangers have all the time that they need
+				}
+				return dial(ctx, place)
+			}
+		}
+		_, ann := r.sit("Ann", 1, late)
+		_, bob := r.sit("Bob", 1, late)
+		ctx, cancel := context.WithCancel(r.ctx)
+		var all sync.WaitGroup
+		var mu sync.Mutex
+		ends := map[error]int{}
+		for i := range 40 {
+			all.Go(func() {
+				for slot := max(-1, i-38); ctx.Err() == nil; {
+					link, err := r.dial("x")(ctx, 1)
+					if err != nil {
+						return
+					}
+					c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: uint64(i),
+						Game: match.Playback(func(*game.State) {})})
+					err = c.Run(ctx, link)
+					mu.Lock()
+					ends[err]++
+					mu.Unlock()
+					time.Sleep(50 * time.Millisecond)
+				}
+			})
+		}
+		if err := errors.Join(<-ann, <-bob); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		all.Wait()
+		if ends[frames.ErrTaken] == 0 || r.same() != 1 || len(r.played) != 2 {
+			t.Errorf("strangers: %v; played to the end: %v", ends, r.played)
+		}
+	})
+}
+
+// Who does not agree holds nobody up: the others play, and who hesitated plays in the next match.
+func TestHesitates(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Hesitation: 7 * time.Second, Settings: match.Settings{Rounds: 1, Bots: 1}})
+		idle, hesitates := r.sit("Idle", 1, func(c *match.PlayerConfig) { c.Auto = false })
+		time.Sleep(time.Second)
+		_, ann := r.sit("Ann", 1)
+		time.Sleep(5 * time.Second)
+		if v := idle.View(false); v.Phase != match.Lobby {
+			t.Errorf("phase %d before it is late", v.Phase)
+		}
+		time.Sleep(5 * time.Second)
+		if v := idle.View(false); v.Phase != match.Waiting {
+			t.Errorf("phase %d when it is late", v.Phase)
+		}
+		if err := <-ann; err != nil || r.played["Ann"] != 1 {
+			t.Errorf("%v, and %v have played", err, r.played)
+		}
+		time.Sleep(time.Second)
+		if v := idle.View(false); v.Phase != match.Lobby || v.Names[v.Slot] != "Idle" {
+			t.Errorf("after the match: phase %d, slot %d of %q", v.Phase, v.Slot, v.Names)
+		}
+		idle.Agree(r.ctx, true)
+		if err := <-hesitates; err != nil || r.played["Idle"] != 1 {
+			t.Errorf("%v, and %v have played", err, r.played)
+		}
+	})
+}
+
 // Who comes when all places are taken, those to wait as well, is told so, and keeps nobody from the door.
 func TestNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
-	"math/rand/v2"
 	"sync"
 	"time"
 
@@ -29,6 +28,7 @@ func sum(b []byte) uint32 { return crc32.ChecksumIEEE(b) }
 // PlayerConfig says who plays.
 type PlayerConfig struct {
 	Name string // at most 16 bytes of UTF-8
+	Wish int    // 1 and the slot to have if it is free, 0 for any
 	// Dial calls the host; with a place, the door for matches there.
 	Dial func(ctx context.Context, place uint16) (transport.Link, error)
 	// Source is what the player does, asked once for each frame.
@@ -83,7 +83,6 @@ type View struct {
 type Player struct {
 	cfg  PlayerConfig
 	d    *driver.Driver[*skirmish.PlayerRunner]
-	key  uint64
 	wake chan struct{}
 	// whole is the context of Run, which goes on when the host is gone. Of the goroutine of Run.
 	whole context.Context
@@ -92,7 +91,8 @@ type Player struct {
 	view    View
 	sim     *sim
 	seed    uint32
-	starts  bool // a match is to be loaded
+	key     uint64 // for the own slot, and nobody else has it
+	starts  bool   // a match is to be loaded
 	place   uint16
 	refused error
 	played  int
@@ -101,7 +101,7 @@ type Player struct {
 
 // NewPlayer returns a player; Run plays.
 func NewPlayer(cfg PlayerConfig) *Player {
-	p := &Player{cfg: cfg, key: rand.Uint64(), wake: make(chan struct{}, 1), view: View{Slot: frames.Watch}}
+	p := &Player{cfg: cfg, wake: make(chan struct{}, 1), view: View{Slot: frames.Watch}}
 	p.d = driver.New(skirmish.NewPlayerRunner(), driver.Options[*skirmish.PlayerRunner]{OnReport: p.report,
 		OnState: func(*skirmish.PlayerRunner, uint16, uint16) { p.nudge() }, StopAtFinal: true, Trace: cfg.Sinks,
 		Instance: "player"})
@@ -137,7 +137,11 @@ func (p *Player) Run(ctx context.Context) error {
 		<-ended
 		p.set(func(v *View) { v.Phase = Left })
 	}()
-	p.d.Do(ctx, func(r *skirmish.PlayerRunner) fsm.Result { return r.Join(Version, name) })
+	wish := skirmish.Optional[skirmish.Slot]{}
+	if p.cfg.Wish >= 1 {
+		wish = skirmish.Some(skirmish.Slot(p.cfg.Wish - 1))
+	}
+	p.d.Do(ctx, func(r *skirmish.PlayerRunner) fsm.Result { return r.Join(Version, name, wish) })
 	p.whole = ctx
 	live, die := context.WithCancel(ctx) // while there is a host
 	defer die()
@@ -245,6 +249,7 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 		}
 	case skirmish.PlayerReportStarts:
 		p.starts, p.seed, p.view.Phase = true, uint32(v.Starts.Seed), Loading
+		p.key = uint64(v.Starts.Key)
 	case skirmish.PlayerReportBegins:
 		p.view.Phase = Playing
 	case skirmish.PlayerReportEnds:
@@ -258,7 +263,7 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 func (p *Player) match(ctx context.Context) error {
 	p.mu.Lock()
 	m := newSim(p.view.Slot, p.seed)
-	place, slot := p.place, p.view.Slot
+	place, slot, key := p.place, p.view.Slot, p.key
 	p.sim = m
 	p.mu.Unlock()
 	if p.cfg.Source != nil {
@@ -275,7 +280,7 @@ func (p *Player) match(ctx context.Context) error {
 		if link, err = p.cfg.Dial(ctx, place); err != nil {
 			break
 		}
-		c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: p.key, Name: p.cfg.Name, Game: m, Record: record,
+		c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: key, Name: p.cfg.Name, Game: m, Record: record,
 			MaxSnapshot: 1 << 16})
 		m.submit = c.Submit
 		run, leave := context.WithCancel(ctx)
