@@ -113,7 +113,7 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 		m.away(fx)
 		return took(13)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:258
+		// specs/skirmish/spec.yaml:257
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 14)
@@ -122,13 +122,13 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(14)
 		}
-		// specs/skirmish/spec.yaml:266 who has no place is not heard
+		// specs/skirmish/spec.yaml:265 who has no place is not heard
 		fx.fired = append(fx.fired, 15)
 		return took(15)
 	case HostReceiveHeard:
 		return m.stepGatheringHeard(ev, fx)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:272
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 19)
 			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
@@ -136,17 +136,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(19)
 		}
-		// specs/skirmish/spec.yaml:273 said before it knew
+		// specs/skirmish/spec.yaml:272 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 20)
 			return took(20)
 		}
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:272
 		fx.fired = append(fx.fired, 21)
 		// refused: who has no place has no say
 		return refused(21)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:273
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 22)
@@ -155,17 +155,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(22)
 		}
-		// specs/skirmish/spec.yaml:274 said before it knew
+		// specs/skirmish/spec.yaml:273 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 23)
 			return took(23)
 		}
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:273
 		fx.fired = append(fx.fired, 24)
 		// refused: who has no place has no say
 		return refused(24)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:274
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 25)
 			if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
@@ -173,17 +173,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(25)
 		}
-		// specs/skirmish/spec.yaml:275 said before it knew
+		// specs/skirmish/spec.yaml:274 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 26)
 			return took(26)
 		}
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:274
 		fx.fired = append(fx.fired, 27)
 		// refused: who has no place has no say
 		return refused(27)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:275
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 28)
 			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
@@ -191,17 +191,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(28)
 		}
-		// specs/skirmish/spec.yaml:276 said before it knew
+		// specs/skirmish/spec.yaml:275 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 29)
 			return took(29)
 		}
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:275
 		fx.fired = append(fx.fired, 30)
 		// refused: who has no place has no say
 		return refused(30)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:277
+		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 31)
@@ -210,12 +210,12 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(31)
 		}
-		// specs/skirmish/spec.yaml:277 said before it knew
+		// specs/skirmish/spec.yaml:276 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 32)
 			return took(32)
 		}
-		// specs/skirmish/spec.yaml:277
+		// specs/skirmish/spec.yaml:276
 		fx.fired = append(fx.fired, 33)
 		// refused: who has no place has no say
 		return refused(33)
@@ -364,19 +364,19 @@ func (m *Host) stepGatheringSeen(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepGatheringHeard handles HEARD in the state gathering.
 func (m *Host) stepGatheringHeard(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:268
+	// specs/skirmish/spec.yaml:267
 	if !m.Owed[fx.from].Present {
 		fx.fired = append(fx.fired, 16)
 		// refused: nothing was said
 		return refused(16)
 	}
-	// specs/skirmish/spec.yaml:269
+	// specs/skirmish/spec.yaml:268
 	if m.Owed[fx.from].Value == 1 {
 		fx.fired = append(fx.fired, 17)
 		m.Owed[fx.from] = Optional[uint8]{}
 		return took(17)
 	}
-	// specs/skirmish/spec.yaml:270
+	// specs/skirmish/spec.yaml:269
 	fx.fired = append(fx.fired, 18)
 	if !m.receiveHeard(fx) {
 		return refused(18)
@@ -390,35 +390,35 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepClosingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:248
 		if ev.Message.Hello.Version != m.Version {
 			fx.fired = append(fx.fired, 42)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
 			return took(42)
 		}
-		// specs/skirmish/spec.yaml:250
+		// specs/skirmish/spec.yaml:249
 		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 43)
 			// refused: has said so already
 			return refused(43)
 		}
-		// specs/skirmish/spec.yaml:251
+		// specs/skirmish/spec.yaml:250
 		fx.fired = append(fx.fired, 44)
 		m.receiveHello(ev, fx)
 		return took(44)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:252
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 45)
 			m.receiveSeen(fx)
 			return took(45)
 		}
-		// specs/skirmish/spec.yaml:254
+		// specs/skirmish/spec.yaml:253
 		fx.fired = append(fx.fired, 46)
 		// refused: nobody has told it to wait
 		return refused(46)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:258
+		// specs/skirmish/spec.yaml:257
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 47)
@@ -427,13 +427,13 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(47)
 		}
-		// specs/skirmish/spec.yaml:266 who has no place is not heard
+		// specs/skirmish/spec.yaml:265 who has no place is not heard
 		fx.fired = append(fx.fired, 48)
 		return took(48)
 	case HostReceiveHeard:
 		return m.stepClosingHeard(ev, fx)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:272
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 52)
 			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
@@ -441,17 +441,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(52)
 		}
-		// specs/skirmish/spec.yaml:273 said before it knew
+		// specs/skirmish/spec.yaml:272 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 53)
 			return took(53)
 		}
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:272
 		fx.fired = append(fx.fired, 54)
 		// refused: who has no place has no say
 		return refused(54)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:273
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 55)
@@ -460,17 +460,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(55)
 		}
-		// specs/skirmish/spec.yaml:274 said before it knew
+		// specs/skirmish/spec.yaml:273 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 56)
 			return took(56)
 		}
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:273
 		fx.fired = append(fx.fired, 57)
 		// refused: who has no place has no say
 		return refused(57)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:274
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 58)
 			if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
@@ -478,17 +478,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(58)
 		}
-		// specs/skirmish/spec.yaml:275 said before it knew
+		// specs/skirmish/spec.yaml:274 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 59)
 			return took(59)
 		}
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:274
 		fx.fired = append(fx.fired, 60)
 		// refused: who has no place has no say
 		return refused(60)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:275
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 61)
 			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
@@ -496,17 +496,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(61)
 		}
-		// specs/skirmish/spec.yaml:276 said before it knew
+		// specs/skirmish/spec.yaml:275 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 62)
 			return took(62)
 		}
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:275
 		fx.fired = append(fx.fired, 63)
 		// refused: who has no place has no say
 		return refused(63)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:277
+		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 64)
@@ -515,12 +515,12 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(64)
 		}
-		// specs/skirmish/spec.yaml:277 said before it knew
+		// specs/skirmish/spec.yaml:276 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 65)
 			return took(65)
 		}
-		// specs/skirmish/spec.yaml:277
+		// specs/skirmish/spec.yaml:276
 		fx.fired = append(fx.fired, 66)
 		// refused: who has no place has no say
 		return refused(66)
@@ -591,19 +591,19 @@ func (m *Host) stepClosingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepClosingHeard handles HEARD in the state closing.
 func (m *Host) stepClosingHeard(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:268
+	// specs/skirmish/spec.yaml:267
 	if !m.Owed[fx.from].Present {
 		fx.fired = append(fx.fired, 49)
 		// refused: nothing was said
 		return refused(49)
 	}
-	// specs/skirmish/spec.yaml:269
+	// specs/skirmish/spec.yaml:268
 	if m.Owed[fx.from].Value == 1 {
 		fx.fired = append(fx.fired, 50)
 		m.Owed[fx.from] = Optional[uint8]{}
 		return took(50)
 	}
-	// specs/skirmish/spec.yaml:270
+	// specs/skirmish/spec.yaml:269
 	fx.fired = append(fx.fired, 51)
 	if !m.receiveHeard(fx) {
 		return refused(51)
@@ -619,139 +619,139 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepUnwindingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:248
 		if ev.Message.Hello.Version != m.Version {
-			fx.fired = append(fx.fired, 78)
+			fx.fired = append(fx.fired, 77)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
-			return took(78)
+			return took(77)
+		}
+		// specs/skirmish/spec.yaml:249
+		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 78)
+			// refused: has said so already
+			return refused(78)
 		}
 		// specs/skirmish/spec.yaml:250
-		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 79)
-			// refused: has said so already
-			return refused(79)
-		}
-		// specs/skirmish/spec.yaml:251
-		fx.fired = append(fx.fired, 80)
+		fx.fired = append(fx.fired, 79)
 		m.receiveHello(ev, fx)
-		return took(80)
+		return took(79)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:252
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 81)
+			fx.fired = append(fx.fired, 80)
 			m.receiveSeen(fx)
-			return took(81)
+			return took(80)
 		}
-		// specs/skirmish/spec.yaml:254
-		fx.fired = append(fx.fired, 82)
+		// specs/skirmish/spec.yaml:253
+		fx.fired = append(fx.fired, 81)
 		// refused: nobody has told it to wait
-		return refused(82)
+		return refused(81)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:258
+		// specs/skirmish/spec.yaml:257
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 83)
+			fx.fired = append(fx.fired, 82)
 			if !m.receiveSay(ev, fx) {
-				return m.undo(&old, fx, 83)
+				return m.undo(&old, fx, 82)
 			}
-			return took(83)
+			return took(82)
 		}
-		// specs/skirmish/spec.yaml:266 who has no place is not heard
-		fx.fired = append(fx.fired, 84)
-		return took(84)
+		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		fx.fired = append(fx.fired, 83)
+		return took(83)
 	case HostReceiveHeard:
-		// specs/skirmish/spec.yaml:268
+		// specs/skirmish/spec.yaml:267
 		if !m.Owed[fx.from].Present {
-			fx.fired = append(fx.fired, 85)
+			fx.fired = append(fx.fired, 84)
 			// refused: nothing was said
-			return refused(85)
+			return refused(84)
+		}
+		// specs/skirmish/spec.yaml:268
+		if m.Owed[fx.from].Value == 1 {
+			fx.fired = append(fx.fired, 85)
+			m.Owed[fx.from] = Optional[uint8]{}
+			return took(85)
 		}
 		// specs/skirmish/spec.yaml:269
-		if m.Owed[fx.from].Value == 1 {
-			fx.fired = append(fx.fired, 86)
-			m.Owed[fx.from] = Optional[uint8]{}
-			return took(86)
-		}
-		// specs/skirmish/spec.yaml:270
-		fx.fired = append(fx.fired, 87)
+		fx.fired = append(fx.fired, 86)
 		if !m.receiveHeard(fx) {
-			return refused(87)
+			return refused(86)
 		}
-		return took(87)
+		return took(86)
 	case HostReceiveConfirm1:
+		// specs/skirmish/spec.yaml:272
+		if m.Seats[fx.from].Present {
+			fx.fired = append(fx.fired, 87)
+			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
+				return refused(87)
+			}
+			return took(87)
+		}
+		// specs/skirmish/spec.yaml:272 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 88)
+			return took(88)
+		}
+		// specs/skirmish/spec.yaml:272
+		fx.fired = append(fx.fired, 89)
+		// refused: who has no place has no say
+		return refused(89)
+	case HostReceiveConfirm2:
 		// specs/skirmish/spec.yaml:273
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 88)
-			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
-				return refused(88)
+			old := *m
+			fx.fired = append(fx.fired, 90)
+			if !m.Setup[fx.from].receiveConfirm2(fx, fx.from) || !m.settle(fx) {
+				return m.undo(&old, fx, 90)
 			}
-			return took(88)
+			return took(90)
 		}
 		// specs/skirmish/spec.yaml:273 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 89)
-			return took(89)
-		}
-		// specs/skirmish/spec.yaml:273
-		fx.fired = append(fx.fired, 90)
-		// refused: who has no place has no say
-		return refused(90)
-	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:274
-		if m.Seats[fx.from].Present {
-			old := *m
 			fx.fired = append(fx.fired, 91)
-			if !m.Setup[fx.from].receiveConfirm2(fx, fx.from) || !m.settle(fx) {
-				return m.undo(&old, fx, 91)
-			}
 			return took(91)
 		}
-		// specs/skirmish/spec.yaml:274 said before it knew
-		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 92)
-			return took(92)
-		}
-		// specs/skirmish/spec.yaml:274
-		fx.fired = append(fx.fired, 93)
+		// specs/skirmish/spec.yaml:273
+		fx.fired = append(fx.fired, 92)
 		// refused: who has no place has no say
-		return refused(93)
+		return refused(92)
 	case HostReceiveCancelack:
+		// specs/skirmish/spec.yaml:275
+		if m.Seats[fx.from].Present {
+			fx.fired = append(fx.fired, 93)
+			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
+				return refused(93)
+			}
+			return took(93)
+		}
+		// specs/skirmish/spec.yaml:275 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 94)
+			return took(94)
+		}
+		// specs/skirmish/spec.yaml:275
+		fx.fired = append(fx.fired, 95)
+		// refused: who has no place has no say
+		return refused(95)
+	case HostReceiveChange:
 		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
-			fx.fired = append(fx.fired, 94)
-			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
-				return refused(94)
+			old := *m
+			fx.fired = append(fx.fired, 96)
+			if !m.receiveChange(ev, fx) {
+				return m.undo(&old, fx, 96)
 			}
-			return took(94)
+			return took(96)
 		}
 		// specs/skirmish/spec.yaml:276 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 95)
-			return took(95)
-		}
-		// specs/skirmish/spec.yaml:276
-		fx.fired = append(fx.fired, 96)
-		// refused: who has no place has no say
-		return refused(96)
-	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:277
-		if m.Seats[fx.from].Present {
-			old := *m
 			fx.fired = append(fx.fired, 97)
-			if !m.receiveChange(ev, fx) {
-				return m.undo(&old, fx, 97)
-			}
 			return took(97)
 		}
-		// specs/skirmish/spec.yaml:277 said before it knew
-		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 98)
-			return took(98)
-		}
-		// specs/skirmish/spec.yaml:277
-		fx.fired = append(fx.fired, 99)
+		// specs/skirmish/spec.yaml:276
+		fx.fired = append(fx.fired, 98)
 		// refused: who has no place has no say
-		return refused(99)
+		return refused(98)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -801,49 +801,44 @@ func (m *Host) stepUnwindingCancel(ev *HostEvent, fx *HostEffects) fsm.Result {
 		m.Bound = m.Bound &^ (1 << uint64(fx.from))
 		return took(71)
 	}
-	// specs/skirmish/spec.yaml:217
-	if m.Seats[fx.from].Present {
+	// specs/skirmish/spec.yaml:217 one who is aside has said so before it knew
+	if m.Seats[fx.from].Present || m.Aside[fx.from].Present {
 		fx.fired = append(fx.fired, 72)
-		if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
+		if m.Seats[fx.from].Present && !m.Setup[fx.from].receiveCancel(fx, fx.from) {
 			return refused(72)
 		}
 		return took(72)
 	}
-	// specs/skirmish/spec.yaml:218 said before it knew
-	if m.Aside[fx.from].Present {
-		fx.fired = append(fx.fired, 73)
-		return took(73)
-	}
-	// specs/skirmish/spec.yaml:219
-	fx.fired = append(fx.fired, 74)
+	// specs/skirmish/spec.yaml:218
+	fx.fired = append(fx.fired, 73)
 	// refused: who has no place has no say
-	return refused(74)
+	return refused(73)
 }
 
 // stepUnwindingLost handles lost in the state unwinding.
 func (m *Host) stepUnwindingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:221
+	// specs/skirmish/spec.yaml:220
 	if m.Bound&(1<<uint64(fx.from)) != 0 && countBits(uint64(m.Bound)) == 1 {
 		old := *m
-		fx.fired = append(fx.fired, 75)
+		fx.fired = append(fx.fired, 74)
 		if !m.linkLost(fx) {
+			return m.undo(&old, fx, 74)
+		}
+		return took(74)
+	}
+	// specs/skirmish/spec.yaml:221
+	if m.Seats[fx.from].Present {
+		old := *m
+		fx.fired = append(fx.fired, 75)
+		if !m.linkLostInClosing(fx) {
 			return m.undo(&old, fx, 75)
 		}
 		return took(75)
 	}
 	// specs/skirmish/spec.yaml:222
-	if m.Seats[fx.from].Present {
-		old := *m
-		fx.fired = append(fx.fired, 76)
-		if !m.linkLostInClosing(fx) {
-			return m.undo(&old, fx, 76)
-		}
-		return took(76)
-	}
-	// specs/skirmish/spec.yaml:223
-	fx.fired = append(fx.fired, 77)
+	fx.fired = append(fx.fired, 76)
 	m.away(fx)
-	return took(77)
+	return took(76)
 }
 
 // stepStarting is Step in the state starting.
@@ -854,139 +849,139 @@ func (m *Host) stepStarting(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepStartingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:248
 		if ev.Message.Hello.Version != m.Version {
-			fx.fired = append(fx.fired, 104)
+			fx.fired = append(fx.fired, 103)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
-			return took(104)
+			return took(103)
+		}
+		// specs/skirmish/spec.yaml:249
+		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 104)
+			// refused: has said so already
+			return refused(104)
 		}
 		// specs/skirmish/spec.yaml:250
-		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 105)
-			// refused: has said so already
-			return refused(105)
-		}
-		// specs/skirmish/spec.yaml:251
-		fx.fired = append(fx.fired, 106)
+		fx.fired = append(fx.fired, 105)
 		m.receiveHello(ev, fx)
-		return took(106)
+		return took(105)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:252
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 107)
+			fx.fired = append(fx.fired, 106)
 			m.receiveSeen(fx)
-			return took(107)
+			return took(106)
 		}
-		// specs/skirmish/spec.yaml:254
-		fx.fired = append(fx.fired, 108)
+		// specs/skirmish/spec.yaml:253
+		fx.fired = append(fx.fired, 107)
 		// refused: nobody has told it to wait
-		return refused(108)
+		return refused(107)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:258
+		// specs/skirmish/spec.yaml:257
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 109)
+			fx.fired = append(fx.fired, 108)
 			if !m.receiveSay(ev, fx) {
-				return m.undo(&old, fx, 109)
+				return m.undo(&old, fx, 108)
 			}
-			return took(109)
+			return took(108)
 		}
-		// specs/skirmish/spec.yaml:266 who has no place is not heard
-		fx.fired = append(fx.fired, 110)
-		return took(110)
+		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		fx.fired = append(fx.fired, 109)
+		return took(109)
 	case HostReceiveHeard:
-		// specs/skirmish/spec.yaml:268
+		// specs/skirmish/spec.yaml:267
 		if !m.Owed[fx.from].Present {
-			fx.fired = append(fx.fired, 111)
+			fx.fired = append(fx.fired, 110)
 			// refused: nothing was said
-			return refused(111)
+			return refused(110)
+		}
+		// specs/skirmish/spec.yaml:268
+		if m.Owed[fx.from].Value == 1 {
+			fx.fired = append(fx.fired, 111)
+			m.Owed[fx.from] = Optional[uint8]{}
+			return took(111)
 		}
 		// specs/skirmish/spec.yaml:269
-		if m.Owed[fx.from].Value == 1 {
-			fx.fired = append(fx.fired, 112)
-			m.Owed[fx.from] = Optional[uint8]{}
-			return took(112)
-		}
-		// specs/skirmish/spec.yaml:270
-		fx.fired = append(fx.fired, 113)
+		fx.fired = append(fx.fired, 112)
 		if !m.receiveHeard(fx) {
-			return refused(113)
+			return refused(112)
 		}
-		return took(113)
+		return took(112)
 	case HostReceiveReady:
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:279
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 114)
+			fx.fired = append(fx.fired, 113)
 			if !m.Ready[fx.from].receiveReady(fx, fx.from) || !m.settle(fx) {
-				return m.undo(&old, fx, 114)
+				return m.undo(&old, fx, 113)
 			}
-			return took(114)
+			return took(113)
+		}
+		// specs/skirmish/spec.yaml:279
+		fx.fired = append(fx.fired, 114)
+		// refused: who has no place is not waited for
+		return refused(114)
+	case HostReceiveConfirm1:
+		// specs/skirmish/spec.yaml:280 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 115)
+			return took(115)
 		}
 		// specs/skirmish/spec.yaml:280
-		fx.fired = append(fx.fired, 115)
-		// refused: who has no place is not waited for
-		return refused(115)
-	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:281 said before it knew
-		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 116)
-			return took(116)
-		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 117)
+		fx.fired = append(fx.fired, 116)
 		// refused: nothing is open now
-		return refused(117)
+		return refused(116)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 118)
-			return took(118)
+			fx.fired = append(fx.fired, 117)
+			return took(117)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 119)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 118)
 		// refused: nothing is open now
-		return refused(119)
+		return refused(118)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 120)
-			return took(120)
+			fx.fired = append(fx.fired, 119)
+			return took(119)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 121)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 120)
 		// refused: nothing is open now
-		return refused(121)
+		return refused(120)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 122)
-			return took(122)
+			fx.fired = append(fx.fired, 121)
+			return took(121)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 123)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 122)
 		// refused: nothing is open now
-		return refused(123)
+		return refused(122)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 124)
-			return took(124)
+			fx.fired = append(fx.fired, 123)
+			return took(123)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 125)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 124)
 		// refused: nothing is open now
-		return refused(125)
+		return refused(124)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepStartingGo handles go in the state starting.
 func (m *Host) stepStartingGo(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:227
+	// specs/skirmish/spec.yaml:226
 	if m.all2() {
 		old := *m
-		fx.fired = append(fx.fired, 100)
+		fx.fired = append(fx.fired, 99)
 		var set uint64
 		for key := range fsm.Peer(17) {
 			if m.Seats[key].Present {
@@ -999,43 +994,43 @@ func (m *Host) stepStartingGo(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			p := fsm.Peer(i)
 			if !m.Ready[p].commandReady(fx, p) {
-				return m.undo(&old, fx, 100)
+				return m.undo(&old, fx, 99)
 			}
 		}
 		fx.report(HostReportBegins)
 		m.State = HostStatePlaying
 		if !m.settle(fx) {
-			return m.undo(&old, fx, 100)
+			return m.undo(&old, fx, 99)
 		}
-		return took(100)
+		return took(99)
 	}
 	return refused(fsm.NoTransition)
 }
 
 // stepStartingLost handles lost in the state starting.
 func (m *Host) stepStartingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:231
+	// specs/skirmish/spec.yaml:230
 	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
 		old := *m
-		fx.fired = append(fx.fired, 101)
+		fx.fired = append(fx.fired, 100)
 		if !m.linkLostInStarting(fx) {
+			return m.undo(&old, fx, 100)
+		}
+		return took(100)
+	}
+	// specs/skirmish/spec.yaml:231
+	if m.Seats[fx.from].Present {
+		old := *m
+		fx.fired = append(fx.fired, 101)
+		if !m.linkLostInClosing(fx) {
 			return m.undo(&old, fx, 101)
 		}
 		return took(101)
 	}
 	// specs/skirmish/spec.yaml:232
-	if m.Seats[fx.from].Present {
-		old := *m
-		fx.fired = append(fx.fired, 102)
-		if !m.linkLostInClosing(fx) {
-			return m.undo(&old, fx, 102)
-		}
-		return took(102)
-	}
-	// specs/skirmish/spec.yaml:233
-	fx.fired = append(fx.fired, 103)
+	fx.fired = append(fx.fired, 102)
 	m.away(fx)
-	return took(103)
+	return took(102)
 }
 
 // stepPlaying is Step in the state playing.
@@ -1046,139 +1041,139 @@ func (m *Host) stepPlaying(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepPlayingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:248
 		if ev.Message.Hello.Version != m.Version {
-			fx.fired = append(fx.fired, 131)
+			fx.fired = append(fx.fired, 130)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
-			return took(131)
+			return took(130)
+		}
+		// specs/skirmish/spec.yaml:249
+		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 131)
+			// refused: has said so already
+			return refused(131)
 		}
 		// specs/skirmish/spec.yaml:250
-		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 132)
-			// refused: has said so already
-			return refused(132)
-		}
-		// specs/skirmish/spec.yaml:251
-		fx.fired = append(fx.fired, 133)
+		fx.fired = append(fx.fired, 132)
 		m.receiveHello(ev, fx)
-		return took(133)
+		return took(132)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:252
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 134)
+			fx.fired = append(fx.fired, 133)
 			m.receiveSeen(fx)
-			return took(134)
+			return took(133)
 		}
-		// specs/skirmish/spec.yaml:254
-		fx.fired = append(fx.fired, 135)
+		// specs/skirmish/spec.yaml:253
+		fx.fired = append(fx.fired, 134)
 		// refused: nobody has told it to wait
-		return refused(135)
+		return refused(134)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:258
+		// specs/skirmish/spec.yaml:257
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 136)
+			fx.fired = append(fx.fired, 135)
 			if !m.receiveSay(ev, fx) {
-				return m.undo(&old, fx, 136)
+				return m.undo(&old, fx, 135)
 			}
-			return took(136)
+			return took(135)
 		}
-		// specs/skirmish/spec.yaml:266 who has no place is not heard
-		fx.fired = append(fx.fired, 137)
-		return took(137)
+		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		fx.fired = append(fx.fired, 136)
+		return took(136)
 	case HostReceiveHeard:
-		// specs/skirmish/spec.yaml:268
+		// specs/skirmish/spec.yaml:267
 		if !m.Owed[fx.from].Present {
-			fx.fired = append(fx.fired, 138)
+			fx.fired = append(fx.fired, 137)
 			// refused: nothing was said
-			return refused(138)
+			return refused(137)
+		}
+		// specs/skirmish/spec.yaml:268
+		if m.Owed[fx.from].Value == 1 {
+			fx.fired = append(fx.fired, 138)
+			m.Owed[fx.from] = Optional[uint8]{}
+			return took(138)
 		}
 		// specs/skirmish/spec.yaml:269
-		if m.Owed[fx.from].Value == 1 {
-			fx.fired = append(fx.fired, 139)
-			m.Owed[fx.from] = Optional[uint8]{}
-			return took(139)
-		}
-		// specs/skirmish/spec.yaml:270
-		fx.fired = append(fx.fired, 140)
+		fx.fired = append(fx.fired, 139)
 		if !m.receiveHeard(fx) {
-			return refused(140)
+			return refused(139)
 		}
-		return took(140)
+		return took(139)
 	case HostReceiveReady:
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:279
 		if m.Seats[fx.from].Present {
 			old := *m
-			fx.fired = append(fx.fired, 141)
+			fx.fired = append(fx.fired, 140)
 			if !m.Ready[fx.from].receiveReady(fx, fx.from) || !m.settle(fx) {
-				return m.undo(&old, fx, 141)
+				return m.undo(&old, fx, 140)
 			}
-			return took(141)
+			return took(140)
+		}
+		// specs/skirmish/spec.yaml:279
+		fx.fired = append(fx.fired, 141)
+		// refused: who has no place is not waited for
+		return refused(141)
+	case HostReceiveConfirm1:
+		// specs/skirmish/spec.yaml:280 said before it knew
+		if m.Aside[fx.from].Present {
+			fx.fired = append(fx.fired, 142)
+			return took(142)
 		}
 		// specs/skirmish/spec.yaml:280
-		fx.fired = append(fx.fired, 142)
-		// refused: who has no place is not waited for
-		return refused(142)
-	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:281 said before it knew
-		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 143)
-			return took(143)
-		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 144)
+		fx.fired = append(fx.fired, 143)
 		// refused: nothing is open now
-		return refused(144)
+		return refused(143)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 145)
-			return took(145)
+			fx.fired = append(fx.fired, 144)
+			return took(144)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 146)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 145)
 		// refused: nothing is open now
-		return refused(146)
+		return refused(145)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 147)
-			return took(147)
+			fx.fired = append(fx.fired, 146)
+			return took(146)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 148)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 147)
 		// refused: nothing is open now
-		return refused(148)
+		return refused(147)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 149)
-			return took(149)
+			fx.fired = append(fx.fired, 148)
+			return took(148)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 150)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 149)
 		// refused: nothing is open now
-		return refused(150)
+		return refused(149)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:281 said before it knew
+		// specs/skirmish/spec.yaml:280 said before it knew
 		if m.Aside[fx.from].Present {
-			fx.fired = append(fx.fired, 151)
-			return took(151)
+			fx.fired = append(fx.fired, 150)
+			return took(150)
 		}
-		// specs/skirmish/spec.yaml:281
-		fx.fired = append(fx.fired, 152)
+		// specs/skirmish/spec.yaml:280
+		fx.fired = append(fx.fired, 151)
 		// refused: nothing is open now
-		return refused(152)
+		return refused(151)
 	}
 	return m.unmentioned(ev, fx)
 }
 
 // stepPlayingEnd handles end in the state playing.
 func (m *Host) stepPlayingEnd(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:238
+	// specs/skirmish/spec.yaml:237
 	if m.all2() {
 		old := *m
-		fx.fired = append(fx.fired, 127)
+		fx.fired = append(fx.fired, 126)
 		var set uint64
 		for key := range fsm.Peer(17) {
 			if m.Seats[key].Present {
@@ -1191,45 +1186,45 @@ func (m *Host) stepPlayingEnd(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			p := fsm.Peer(i)
 			if !m.Ready[p].commandReady(fx, p) {
-				return m.undo(&old, fx, 127)
+				return m.undo(&old, fx, 126)
 			}
 		}
 		if !m.over(fx) {
-			return m.undo(&old, fx, 127)
+			return m.undo(&old, fx, 126)
 		}
 		m.State = HostStateGathering
 		if !m.enterGathering(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 127)
+			return m.undo(&old, fx, 126)
 		}
-		return took(127)
+		return took(126)
 	}
 	return refused(fsm.NoTransition)
 }
 
 // stepPlayingLost handles lost in the state playing.
 func (m *Host) stepPlayingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:242
+	// specs/skirmish/spec.yaml:241
 	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
 		old := *m
-		fx.fired = append(fx.fired, 128)
+		fx.fired = append(fx.fired, 127)
 		if !m.linkLostInStarting(fx) {
+			return m.undo(&old, fx, 127)
+		}
+		return took(127)
+	}
+	// specs/skirmish/spec.yaml:242
+	if m.Seats[fx.from].Present {
+		old := *m
+		fx.fired = append(fx.fired, 128)
+		if !m.linkLostInClosing(fx) {
 			return m.undo(&old, fx, 128)
 		}
 		return took(128)
 	}
 	// specs/skirmish/spec.yaml:243
-	if m.Seats[fx.from].Present {
-		old := *m
-		fx.fired = append(fx.fired, 129)
-		if !m.linkLostInClosing(fx) {
-			return m.undo(&old, fx, 129)
-		}
-		return took(129)
-	}
-	// specs/skirmish/spec.yaml:244
-	fx.fired = append(fx.fired, 130)
+	fx.fired = append(fx.fired, 129)
 	m.away(fx)
-	return took(130)
+	return took(129)
 }
 
 // unmentioned handles the events that the state does not mention.
@@ -1619,8 +1614,8 @@ func (m *Host) settle(fx *HostEffects) bool {
 			}
 		case HostStatePlaying:
 			if next.kind == hostWaitingReadyPassed {
-				// specs/skirmish/spec.yaml:236 of each, at the beginning
-				fx.fired = append(fx.fired, 126)
+				// specs/skirmish/spec.yaml:235 of each, at the beginning
+				fx.fired = append(fx.fired, 125)
 				continue
 			}
 		}

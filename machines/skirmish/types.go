@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "fb75256bb3fb92a2d687fe97f35d07a853a24a2395d8cdca6a2fe2dd8528db22"
+const hash = "7bbf004ca58dbf680ce8c2e3042f3640eb8924760b26e91c6d9df3df93c82428"
 
 // The constants of the specification that its machines use.
 const (
