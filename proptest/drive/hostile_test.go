@@ -9,7 +9,7 @@ import (
 // TestHostile draws runs of each shipped check that has a hostile instance.
 func TestHostile(t *testing.T) {
 	var sum total
-	each := draws(race.Draws(3, 12))
+	each := draws(race.Draws(6, 12))
 	for _, s := range allShipped(t, true) {
 		for n := range each {
 			o, err := s.play(t, plans.Example(n))
