@@ -74,7 +74,8 @@ Every check of ` + "`specs`" + `, and what others say of it. The first checker (
 * **Spin**, on the export to Promela ([EXPORT.md](EXPORT.md)): as many states; or, where something is violated, an error that the
   first checker has found, too. Claims about what can follow are not in the model.
 * **TLA+ text**: the export to TLA+, which an evaluator of our own (` + "`proptest/tla`" + `) has read and searched: as many configurations, the same
-  claims violated, and runs as short. It says that the text means what the first checker does; TLC was not asked.
+  claims violated, and runs as short; where there are at most 1,000 of them, the same claims about what must come in the end, too. It says that
+  the text means what the first checker does; TLC was not asked.
 * **TLC** itself, on the same text.
 
 The hash is that of the specification that was asked about, as reports have it. Where it has changed since, the row is of an older version.

@@ -16,6 +16,9 @@ import (
 // failures are the built-in claims that a step violates which fails; a module has them in its variable `err`.
 var failures = []string{"unspecified-reception", "fault", "overflow", "deferred-overflow"}
 
+// mostRuns is how many configurations a check may have whose claims about runs are evaluated.
+const mostRuns = 1000
+
 var (
 	ofClaim = regexp.MustCompile("^(`within`) in claim \\S+$")
 	number  = regexp.MustCompile(`^the number -?\d+, which`)
@@ -94,6 +97,26 @@ func Text(ctx context.Context, files *export.Files, first *report.Report) Opinio
 		}
 		if w := claim(c.Name).Witness; is != (w != nil) || is && length != len(w.Steps) {
 			differs("%s is reached: %v, in %d steps, and for the first checker: %v", c.Name, is, length, w != nil)
+		}
+	}
+	if first.Configurations <= mostRuns {
+		g, err := spec.Graph(ctx)
+		for _, c := range files.Configs {
+			for _, property := range c.Properties {
+				is := false
+				if err == nil {
+					is, err = g.Violated(c.Spec, property)
+				}
+				if want := claim(c.Name).Result == "violated"; err == nil && is != want {
+					differs("%s is violated by a run: %v, and for the first checker: %v", c.Name, is, want)
+				}
+			}
+		}
+		switch {
+		case ctx.Err() != nil:
+			return Opinion{Refused: "the time that it was given"}
+		case err != nil:
+			differs("%v", err)
 		}
 	}
 	return Opinion{Agrees: out == nil, Differs: out}

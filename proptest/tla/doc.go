@@ -7,5 +7,5 @@
 // and values of different kinds are not compared.
 //
 // parse makes a tree, compile finds names, levels and what TLC would refuse, and makes functions, search visits the
-// configurations. Start from [Parse].
+// configurations, and live asks about whole runs. Start from [Parse].
 package tla

@@ -513,7 +513,7 @@ func (c *compiler) enabled(n *node) compiled {
 	}}
 }
 
-// temporal checks the levels of temporal formulas; nobody evaluates them.
+// temporal checks the levels of temporal formulas; [Graph.Violated] evaluates some.
 func (c *compiler) temporal(n *node) compiled {
 	switch n.op {
 	case "box", "WF_", "SF_":

@@ -1,10 +1,6 @@
 package tla
 
-import (
-	"context"
-	"fmt"
-	"runtime/debug"
-)
+import "context"
 
 // Result is what a search has found.
 type Result struct {
@@ -30,17 +26,7 @@ type Options struct {
 
 // Search visits all configurations, breadth first. The error is about what TLC would not evaluate either.
 func (s *Spec) Search(o Options) (res *Result, err error) {
-	defer func() {
-		switch r := recover().(type) {
-		case nil:
-		case stop:
-			err = fmt.Errorf("%s: %s", s.Name, r.text)
-		case *Error:
-			err = r
-		default:
-			err = fmt.Errorf("%s: %v\n%s", s.Name, r, debug.Stack())
-		}
-	}()
+	defer s.caught(&err)
 	res = &Result{Violated: map[string]int{}, Failures: map[string]int{}, Complete: true}
 	failing := -1
 	for i, v := range s.vars {
@@ -55,14 +41,11 @@ func (s *Spec) Search(o Options) (res *Result, err error) {
 	seen := map[string]bool{}
 	var todo [][]Value
 	add := func(now []Value, depth int) {
-		var key []byte
-		for _, v := range now {
-			key = append(appendText(key, v), ';')
-		}
-		if seen[string(key)] {
+		key := string(text(now))
+		if seen[key] {
 			return
 		}
-		seen[string(key)] = true
+		seen[key] = true
 		res.States++
 		res.Depth = depth
 		if failing >= 0 && now[failing] != "" {
@@ -100,6 +83,14 @@ func (s *Spec) Search(o Options) (res *Result, err error) {
 	return res, nil
 }
 
+// text is that of a configuration: equal ones have equal texts.
+func text(c []Value) (key []byte) {
+	for _, v := range c {
+		key = append(appendText(key, v), ';')
+	}
+	return key
+}
+
 // whole is the next configuration; each variable must have a value.
 func (s *Spec) whole(w *walk) []Value {
 	out := make([]Value, len(w.next))
@@ -132,6 +123,12 @@ func (s *Spec) holds(name string, now []Value, ended func() bool) bool {
 	return asBool(op.eval(&frame{w: &walk{now: now, ended: ended}, slots: make([]any, op.slots)}), op.name)
 }
 
+// compiler compiles expressions that stand in no operator.
+func (s *Spec) compiler() *compiler {
+	return &compiler{spec: s, m: &module{recursive: map[string]int{}},
+		scopes: []*scope{{names: map[string]*binding{}}}}
+}
+
 // first are the initial configurations: x = e gives x its value there.
 func (s *Spec) first() (all [][]Value) {
 	op := s.op("Init")
@@ -151,8 +148,7 @@ func (s *Spec) first() (all [][]Value) {
 		if i < 0 || w.now[i] != nil {
 			stopf("line %d: a condition of Init that gives no variable its value", x.at.line)
 		}
-		c := &compiler{spec: s, m: &module{recursive: map[string]int{}},
-			scopes: []*scope{{names: map[string]*binding{}}}}
+		c := s.compiler()
 		e := c.expr(x.x[1])
 		w.now[i] = e.eval(&frame{w: w, slots: make([]any, c.scopes[0].slots)})
 	}
