@@ -46,7 +46,7 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch m.State {
 	case ClientStateCalling:
 		if ev.Kind == ClientEventUp {
-			// specs/negotiation/spec.yaml:163
+			// specs/negotiation/spec.yaml:162
 			fx.report(ClientReportWanted)
 			m.State = ClientStateReady
 			return took(0)
@@ -54,98 +54,86 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientStateReady:
 		switch ev.Kind {
 		case ClientCommandDescribe:
-			// specs/negotiation/spec.yaml:166
+			// specs/negotiation/spec.yaml:165
 			m.commandDescribe(ev, fx)
 			return took(1)
 		case ClientReceiveRefuse:
-			// specs/negotiation/spec.yaml:179
+			// specs/negotiation/spec.yaml:178
 			m.receiveRefuse(ev, fx)
 			return took(2)
 		case ClientCommandGiveUp:
-			// specs/negotiation/spec.yaml:182
+			// specs/negotiation/spec.yaml:181
 			m.commandGiveUp(fx)
 			return took(3)
 		case ClientEventLost:
-			// specs/negotiation/spec.yaml:183
+			// specs/negotiation/spec.yaml:182
 			m.linkLost(fx)
 			return took(4)
 		}
 	case ClientStateWaiting:
 		switch ev.Kind {
 		case ClientReceiveSuggest:
-			// specs/negotiation/spec.yaml:169
+			// specs/negotiation/spec.yaml:168
 			m.Better = ev.Message.Suggest.Name
 			m.More = ev.Message.Suggest.Data
 			fx.report(ClientReportSuggested).Suggested = ClientSuggestedReport{Name: ev.Message.Suggest.Name, Data: ev.Message.Suggest.Data}
 			m.State = ClientStateDeciding
 			return took(5)
 		case ClientReceiveAccept:
-			// specs/negotiation/spec.yaml:170
+			// specs/negotiation/spec.yaml:169
 			m.Number = Optional[Id]{Present: true, Value: ev.Message.Accept.Id}
 			fx.report(ClientReportAccepted).Accepted = ClientAcceptedReport{Id: ev.Message.Accept.Id}
 			m.State = ClientStatePlaying
 			return took(6)
 		case ClientReceiveRefuse:
-			// specs/negotiation/spec.yaml:179
+			// specs/negotiation/spec.yaml:178
 			m.receiveRefuse(ev, fx)
 			return took(7)
 		case ClientCommandGiveUp:
-			// specs/negotiation/spec.yaml:182
+			// specs/negotiation/spec.yaml:181
 			m.commandGiveUp(fx)
 			return took(8)
 		case ClientEventLost:
-			// specs/negotiation/spec.yaml:183
+			// specs/negotiation/spec.yaml:182
 			m.linkLost(fx)
 			return took(9)
 		}
 	case ClientStateDeciding:
 		switch ev.Kind {
 		case ClientCommandAgree:
-			// specs/negotiation/spec.yaml:173
+			// specs/negotiation/spec.yaml:172
 			m.Called = m.Better
 			m.About = m.More
 			fx.sendTo(MessagePlayer, 0).Player = PlayerMessage{Name: m.Better, Data: m.More}
 			m.State = ClientStateWaiting
 			return took(10)
 		case ClientCommandDescribe:
-			// specs/negotiation/spec.yaml:174
+			// specs/negotiation/spec.yaml:173
 			m.commandDescribe(ev, fx)
 			return took(11)
 		case ClientReceiveRefuse:
-			// specs/negotiation/spec.yaml:179
+			// specs/negotiation/spec.yaml:178
 			m.receiveRefuse(ev, fx)
 			return took(12)
 		case ClientCommandGiveUp:
-			// specs/negotiation/spec.yaml:182
+			// specs/negotiation/spec.yaml:181
 			m.commandGiveUp(fx)
 			return took(13)
 		case ClientEventLost:
-			// specs/negotiation/spec.yaml:183
+			// specs/negotiation/spec.yaml:182
 			m.linkLost(fx)
 			return took(14)
 		}
 	case ClientStatePlaying:
 		switch ev.Kind {
 		case ClientCommandGiveUp:
-			// specs/negotiation/spec.yaml:182
+			// specs/negotiation/spec.yaml:181
 			m.commandGiveUp(fx)
 			return took(15)
 		case ClientEventLost:
-			// specs/negotiation/spec.yaml:183
+			// specs/negotiation/spec.yaml:182
 			m.linkLost(fx)
 			return took(16)
-		}
-	case ClientStateGone:
-		switch ev.Kind {
-		case ClientReceiveSuggest:
-			// specs/negotiation/spec.yaml:176
-			return ignored(17)
-		case ClientReceiveAccept:
-			// specs/negotiation/spec.yaml:176
-			return ignored(18)
-		case ClientReceiveRefuse:
-			// specs/negotiation/spec.yaml:176
-			return ignored(19)
 		}
 	}
 	switch ev.Kind {

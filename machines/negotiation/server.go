@@ -64,7 +64,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	if m.State == ServerStateUp {
 		switch ev.Kind {
 		case ServerEventUp:
-			// specs/negotiation/spec.yaml:129
+			// specs/negotiation/spec.yaml:128
 			old := *m
 			fx.fired = append(fx.fired, 0)
 			m.Session[fx.from].linkUp(fx, fx.from)
@@ -73,7 +73,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(0)
 		case ServerEventLost:
-			// specs/negotiation/spec.yaml:129
+			// specs/negotiation/spec.yaml:128
 			old := *m
 			fx.fired = append(fx.fired, 1)
 			m.Session[fx.from].linkLost(fx, fx.from)
@@ -82,7 +82,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(1)
 		case ServerReceivePlayer:
-			// specs/negotiation/spec.yaml:129
+			// specs/negotiation/spec.yaml:128
 			old := *m
 			fx.fired = append(fx.fired, 2)
 			if !m.Session[fx.from].receivePlayer(fx, fx.from, ev.Message.Player.Name, ev.Message.Player.Data) {
@@ -93,7 +93,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(2)
 		case ServerCommandAccept:
-			// specs/negotiation/spec.yaml:137
+			// specs/negotiation/spec.yaml:136
 			if m.Session[ev.Accept.Client].State == ServerSessionStateJudging && m.all(ev) {
 				fx.fired = append(fx.fired, 9)
 				value := m.firstId()
@@ -108,7 +108,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case ServerCommandSuggest:
-			// specs/negotiation/spec.yaml:138
+			// specs/negotiation/spec.yaml:137
 			if m.Session[ev.Suggest.Client].State == ServerSessionStateJudging && (ev.Suggest.Name != m.Session[ev.Suggest.Client].Called || ev.Suggest.Data != m.Session[ev.Suggest.Client].About) && m.allBySessionCalled(ev) {
 				fx.fired = append(fx.fired, 10)
 				if !m.Session[ev.Suggest.Client].commandSuggest(fx, ev.Suggest.Client, ev.Suggest.Name, ev.Suggest.Data) {
@@ -118,7 +118,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case ServerCommandRefuse:
-			// specs/negotiation/spec.yaml:139
+			// specs/negotiation/spec.yaml:138
 			if m.Session[ev.Refuse.Client].State == ServerSessionStateJudging {
 				old := *m
 				fx.fired = append(fx.fired, 11)
@@ -132,7 +132,7 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case ServerCommandDrop:
-			// specs/negotiation/spec.yaml:140
+			// specs/negotiation/spec.yaml:139
 			if m.Session[ev.Drop.Client].State != ServerSessionStateAway {
 				old := *m
 				fx.fired = append(fx.fired, 12)
@@ -196,7 +196,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		if m.State == ServerStateUp {
 			switch next.kind {
 			case serverWaitingSessionArrives:
-				// specs/negotiation/spec.yaml:131
+				// specs/negotiation/spec.yaml:130
 				if m.count() > Places {
 					fx.fired = append(fx.fired, 3)
 					if !m.Session[next.sessionArrives.c].commandRefuse(fx, next.sessionArrives.c, WhyFull) {
@@ -204,16 +204,16 @@ func (m *Server) settle(fx *ServerEffects) bool {
 					}
 					continue
 				}
-				// specs/negotiation/spec.yaml:132 there is a place
+				// specs/negotiation/spec.yaml:131 there is a place
 				fx.fired = append(fx.fired, 4)
 				continue
 			case serverWaitingSessionAsks:
-				// specs/negotiation/spec.yaml:133
+				// specs/negotiation/spec.yaml:132
 				fx.fired = append(fx.fired, 5)
 				fx.report(ServerReportJudge).Judge = ServerJudgeReport{Client: next.sessionAsks.c, Name: m.Session[next.sessionAsks.c].Called, Data: m.Session[next.sessionAsks.c].About}
 				continue
 			case serverWaitingSessionAgrees:
-				// specs/negotiation/spec.yaml:134
+				// specs/negotiation/spec.yaml:133
 				fx.fired = append(fx.fired, 6)
 				value := m.firstId()
 				if !value.Present {
@@ -225,12 +225,12 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				fx.report(ServerReportJoined).Joined = ServerJoinedReport{Client: next.sessionAgrees.c, Id: m.Session[next.sessionAgrees.c].Number, Name: m.Session[next.sessionAgrees.c].Called, Data: m.Session[next.sessionAgrees.c].About}
 				continue
 			case serverWaitingSessionDismissed:
-				// specs/negotiation/spec.yaml:136
+				// specs/negotiation/spec.yaml:135
 				fx.fired = append(fx.fired, 8)
 				fx.report(ServerReportDismissed).Dismissed = ServerDismissedReport{Client: next.sessionDismissed.c}
 				continue
 			case serverWaitingSessionLeaves:
-				// specs/negotiation/spec.yaml:135
+				// specs/negotiation/spec.yaml:134
 				fx.fired = append(fx.fired, 7)
 				fx.report(ServerReportLeft).Left = ServerLeftReport{Id: next.sessionLeaves.id}
 				continue

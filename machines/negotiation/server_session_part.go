@@ -56,7 +56,7 @@ func (m *ServerSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer, why Why) bool {
 	switch m.State {
 	case ServerSessionStateFresh, ServerSessionStateJudging:
-		// specs/negotiation/spec.yaml:99
+		// specs/negotiation/spec.yaml:98
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: why}
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionDismissed, sessionDismissed: serverWaitingSessionDismissedFields{c: c}})
@@ -86,11 +86,11 @@ func (m *ServerSessionPart) onAccept(fx *ServerEffects, c fsm.Peer, id Id) {
 func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id Id) bool {
 	switch m.State {
 	case ServerSessionStateJudging:
-		// specs/negotiation/spec.yaml:78
+		// specs/negotiation/spec.yaml:77
 		m.onAccept(fx, c, id)
 		return true
 	case ServerSessionStateAgreed:
-		// specs/negotiation/spec.yaml:88
+		// specs/negotiation/spec.yaml:87
 		m.onAccept(fx, c, id)
 		return true
 	}
@@ -101,7 +101,7 @@ func (m *ServerSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id Id) 
 func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerSessionStateFresh, ServerSessionStateJudging, ServerSessionStateOffered:
-		// specs/negotiation/spec.yaml:102
+		// specs/negotiation/spec.yaml:101
 		m.State = ServerSessionStateAway
 		// specs/negotiation/spec.yaml:70 entry
 		if m.Patience {
@@ -113,7 +113,7 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		m.Used = 0
 		m.Number = 1
 	case ServerSessionStatePlaying:
-		// specs/negotiation/spec.yaml:91
+		// specs/negotiation/spec.yaml:90
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c, id: m.Number}})
 		m.State = ServerSessionStateAway
 		// specs/negotiation/spec.yaml:70 entry
@@ -131,11 +131,8 @@ func (m *ServerSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 // receivePlayer gives the part the message PLAYER. It returns false if the part refuses that.
 func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Name, data Data) bool {
 	switch m.State {
-	case ServerSessionStateAway:
-		// specs/negotiation/spec.yaml:72
-		return true
 	case ServerSessionStateFresh:
-		// specs/negotiation/spec.yaml:75
+		// specs/negotiation/spec.yaml:74
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmSessionPatience, uint32(c))
@@ -147,7 +144,7 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 		m.State = ServerSessionStateJudging
 		return true
 	case ServerSessionStateOffered:
-		// specs/negotiation/spec.yaml:83
+		// specs/negotiation/spec.yaml:82
 		if name == m.Called && data == m.About {
 			if m.Patience {
 				m.Patience = false
@@ -157,7 +154,7 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 			m.State = ServerSessionStateAgreed
 			return true
 		}
-		// specs/negotiation/spec.yaml:84
+		// specs/negotiation/spec.yaml:83
 		if m.Used < Rounds {
 			if m.Patience {
 				m.Patience = false
@@ -170,7 +167,7 @@ func (m *ServerSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Na
 			m.State = ServerSessionStateJudging
 			return true
 		}
-		// specs/negotiation/spec.yaml:85
+		// specs/negotiation/spec.yaml:84
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhyUndecided}
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionDismissed, sessionDismissed: serverWaitingSessionDismissedFields{c: c}})
@@ -194,7 +191,7 @@ func (m *ServerSessionPart) commandSuggest(fx *ServerEffects, c fsm.Peer, name N
 	if m.State != ServerSessionStateJudging {
 		return false
 	}
-	// specs/negotiation/spec.yaml:79
+	// specs/negotiation/spec.yaml:78
 	m.Called = name
 	m.About = data
 	fx.sendTo(MessageSuggest, c).Suggest = SuggestMessage{Name: name, Data: data}
@@ -208,7 +205,7 @@ func (m *ServerSessionPart) commandSuggest(fx *ServerEffects, c fsm.Peer, name N
 func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerSessionStateFresh, ServerSessionStateJudging, ServerSessionStateOffered:
-		// specs/negotiation/spec.yaml:103
+		// specs/negotiation/spec.yaml:102
 		fx.closeTo(c)
 		m.State = ServerSessionStateAway
 		// specs/negotiation/spec.yaml:70 entry
@@ -222,7 +219,7 @@ func (m *ServerSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 		m.Number = 1
 		return true
 	case ServerSessionStatePlaying:
-		// specs/negotiation/spec.yaml:92
+		// specs/negotiation/spec.yaml:91
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionLeaves, sessionLeaves: serverWaitingSessionLeavesFields{c: c, id: m.Number}})
 		m.State = ServerSessionStateAway
@@ -245,7 +242,7 @@ func (m *ServerSessionPart) expirePatience(fx *ServerEffects, c fsm.Peer) fsm.Co
 	switch m.State {
 	case ServerSessionStateFresh, ServerSessionStateOffered:
 		m.Patience = false
-		// specs/negotiation/spec.yaml:96
+		// specs/negotiation/spec.yaml:95
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhySlow}
 		fx.closeTo(c)
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionDismissed, sessionDismissed: serverWaitingSessionDismissedFields{c: c}})

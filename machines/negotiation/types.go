@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "d43fc74e20cc2f7521d2a9eb02254387f8cd892766cf361245b908be09f9c561"
+const hash = "48186206146606e72fad963b83e89441aaa091f08cb5911efd0d28c72d822ebf"
 
 // The constants of the specification that its machines use.
 const (

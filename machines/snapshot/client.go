@@ -56,60 +56,56 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			m.Seen = ev.Message.Piece.At
 			fx.report(ClientReportPiece).Piece = ClientPieceReport{Data: ev.Message.Piece.Data, Last: ev.Message.Piece.Last}
 			return took(1)
-		case ClientReceiveChange:
-			// specs/snapshot/spec.yaml:151
-			m.Wrong = m.Wrong || !m.Some || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%Period
-			m.Seen = ev.Message.Change.Number
-			fx.report(ClientReportChanged).Changed = ClientChangedReport{Data: ev.Message.Change.Data}
-			return took(2)
 		case ClientReceiveJoined:
-			// specs/snapshot/spec.yaml:152
+			// specs/snapshot/spec.yaml:151
 			fx.report(ClientReportJoined)
 			m.State = ClientStatePlaying
+			return took(2)
+		case ClientReceiveChange:
+			// specs/snapshot/spec.yaml:159
+			m.receiveChange(ev, fx)
 			return took(3)
 		case ClientCommandLeave:
-			// specs/snapshot/spec.yaml:161
+			// specs/snapshot/spec.yaml:160
 			m.commandLeave(fx)
 			return took(4)
 		case ClientEventLost:
-			// specs/snapshot/spec.yaml:162
+			// specs/snapshot/spec.yaml:161
 			m.linkLost(fx)
 			return took(5)
 		}
 	case ClientStatePlaying:
 		switch ev.Kind {
-		case ClientReceiveChange:
-			// specs/snapshot/spec.yaml:155
-			m.Wrong = m.Wrong || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%Period
-			m.Seen = ev.Message.Change.Number
-			fx.report(ClientReportChanged).Changed = ClientChangedReport{Data: ev.Message.Change.Data}
-			return took(6)
 		case ClientReceiveSaid:
-			// specs/snapshot/spec.yaml:156
+			// specs/snapshot/spec.yaml:154
 			fx.report(ClientReportSaid).Said = ClientSaidReport{Data: ev.Message.Said.Data}
+			return took(6)
+		case ClientReceiveChange:
+			// specs/snapshot/spec.yaml:159
+			m.receiveChange(ev, fx)
 			return took(7)
 		case ClientCommandLeave:
-			// specs/snapshot/spec.yaml:161
+			// specs/snapshot/spec.yaml:160
 			m.commandLeave(fx)
 			return took(8)
 		case ClientEventLost:
-			// specs/snapshot/spec.yaml:162
+			// specs/snapshot/spec.yaml:161
 			m.linkLost(fx)
 			return took(9)
 		}
 	case ClientStateGone:
 		switch ev.Kind {
 		case ClientReceivePiece:
-			// specs/snapshot/spec.yaml:157
+			// specs/snapshot/spec.yaml:155
 			return ignored(10)
 		case ClientReceiveChange:
-			// specs/snapshot/spec.yaml:157
+			// specs/snapshot/spec.yaml:155
 			return ignored(11)
 		case ClientReceiveJoined:
-			// specs/snapshot/spec.yaml:157
+			// specs/snapshot/spec.yaml:155
 			return ignored(12)
 		case ClientReceiveSaid:
-			// specs/snapshot/spec.yaml:157
+			// specs/snapshot/spec.yaml:155
 			return ignored(13)
 		}
 	}
@@ -120,6 +116,13 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(fsm.NoTransition)
 	}
 	return refused(fsm.NoTransition)
+}
+
+// receiveChange handles CHANGE in the states downloading and playing.
+func (m *Client) receiveChange(ev *ClientEvent, fx *ClientEffects) {
+	m.Wrong = m.Wrong || !m.Some || int64(ev.Message.Change.Number) != (int64(m.Seen)+1)%Period
+	m.Seen = ev.Message.Change.Number
+	fx.report(ClientReportChanged).Changed = ClientChangedReport{Data: ev.Message.Change.Data}
 }
 
 // commandLeave handles leave in the states downloading and playing.

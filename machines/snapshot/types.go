@@ -15,7 +15,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "54a1ea09ccb585a8cf10a774733c42d35d2420e928f2bc05052132636a87119b"
+const hash = "9905f975f33513dd5e79951d96c027114f1ced8ada9075df3b07dd7661539c0a"
 
 // The constants of the specification that its machines use.
 const (

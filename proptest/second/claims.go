@@ -216,13 +216,15 @@ func which(r *machine.Role, n syntax.Node) (prefix, name string, of syntax.Node)
 }
 
 // subject is the instance that a function of the past is about, and the key of what it asks for.
-func subject(n *syntax.Call, roleOf func(syntax.Node) *machine.Role) (at syntax.Node, key string, least int64) {
+func (w *world) subject(n *syntax.Call, roleOf func(syntax.Node) *machine.Role) (
+	at syntax.Node, key string, least int64,
+) {
 	switch n.Fn {
 	case "reported", "commanded":
 		s := n.Args[0].(*syntax.Select)
 		least = 1
 		if len(n.Args) > 1 {
-			least = n.Args[1].(*syntax.Number).Value
+			least = machine.Number((&machine.Env{U: w.u}).Eval(n.Args[1])) // a constant
 		}
 		return s.X, n.Fn + " " + s.Name, least
 	case "last":
@@ -250,7 +252,7 @@ func base(n syntax.Node) syntax.Node {
 
 func (v *view) ghost(e *machine.Env, n *syntax.Call) (inst int, key string, least int64) {
 	role := func(x syntax.Node) *machine.Role { return v.w.as[machine.Number(e.Eval(x))] }
-	at, key, least := subject(n, role)
+	at, key, least := v.w.subject(n, role)
 	return int(machine.Number(e.Eval(at))), key, least
 }
 
@@ -311,7 +313,7 @@ func (w *world) findGhosts(n syntax.Node, bound map[string]*machine.Role) {
 	case *syntax.Call:
 		switch x.Fn {
 		case "reported", "commanded", "last", "pending":
-			at, key, least := subject(x, roleOf)
+			at, key, least := w.subject(x, roleOf)
 			r := roleOf(at)
 			if w.watched[r] == nil {
 				w.watched[r] = map[string]int64{}
