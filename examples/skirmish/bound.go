@@ -115,6 +115,26 @@ func (v *bound) Type(ctx context.Context, key byte) {
 	}
 }
 
+// Draft implements talker.
+func (v *bound) Draft(text string, talking bool) {
+	v.b.Use(func(s *system) error {
+		if o := s.current(); o != nil {
+			o.Draft(text, talking)
+		}
+		return nil
+	})
+}
+
+// Say implements talker.
+func (v *bound) Say(ctx context.Context, text string) {
+	v.b.Use(func(s *system) error {
+		if o := s.current(); o != nil {
+			o.Say(ctx, text)
+		}
+		return nil
+	})
+}
+
 // change switches, and remembers what came of it.
 func (v *bound) change(ctx context.Context, to binding.Pair) {
 	err := v.b.Switch(ctx, to)

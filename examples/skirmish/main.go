@@ -9,8 +9,9 @@
 //	skirmish -replay FILE        see a match again that was recorded with -record FILE
 //	skirmish -film FILE          draw a match of bots, or a recording, into a GIF
 //
-// Arrows drive, space fires, m lays a mine, x stops, q quits. docs/SKIRMISH.md says more.
-// Exit codes: 0 left in good order, 1 a match went wrong, 2 wrong usage, or no host or file.
+// Arrows drive, space fires, m lays a mine, x stops, t talks, q quits. docs/SKIRMISH.md says more.
+// Exit codes: 0 left in good order, 1 a match went wrong, 2 wrong usage, or no host or file, 3 interrupted before all
+// matches of -headless were played.
 package main
 
 import (
@@ -25,6 +26,7 @@ import (
 	"os"
 	"os/signal"
 	"os/user"
+	"slices"
 	"syscall"
 	"time"
 
@@ -53,6 +55,8 @@ type settings struct {
 	least                            int             // players of a match of the own host
 	named                            map[string]bool // flags on the command line
 	recording                        *recording      // of -record
+	ready                            func()          // called when the bots of -headless have begun; may be nil
+	elsewhere                        string          // why the own host is not at the usual port
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -70,6 +74,9 @@ func run(args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, errWrong):
 		fmt.Fprintf(stderr, "skirmish: %v\n", err)
 		return 1
+	case errors.Is(err, errInterrupted):
+		fmt.Fprintf(stderr, "skirmish: %v\n", err)
+		return 3
 	case err != nil && ctx.Err() == nil:
 		fmt.Fprintf(stderr, "skirmish: %v\n", err)
 		return 2
@@ -140,8 +147,53 @@ func (s *settings) check(f *flag.FlagSet) error {
 	for _, n := range usage.Given(f) {
 		s.named[n] = true
 	}
+	if err := s.meaning(f); err != nil {
+		return err
+	}
 	if s.seed == 0 {
 		s.seed = uint(time.Now().UnixNano() & 0x7fffffff)
+	}
+	return nil
+}
+
+// meaning refuses flags that would be ignored.
+func (s *settings) meaning(f *flag.FlagSet) error {
+	network := []string{"link", "tunnel"}
+	host := append([]string{"listen", "rate", "arena", "rounds", "bots"}, network...)
+	person := []string{"name", "late", "record"}
+	of := func(beside string, lists ...[]string) error {
+		return usage.Only(f, beside, slices.Concat(lists...)...)
+	}
+	var err error
+	switch {
+	case s.film != "" && s.replay != "":
+		err = of("-film and -replay", []string{"film", "replay", "from", "for"})
+	case s.film != "":
+		err = of("-film", []string{"film", "from", "for", "arena", "rounds", "bots", "seed"})
+	case s.headless:
+		err = of("-headless", []string{"headless", "matches", "loss", "record", "seed"}, host)
+	case s.replay != "":
+		err = of("-replay", []string{"replay"})
+	case s.serve:
+		err = of("-serve", []string{"serve"}, host)
+	case s.watch != "":
+		err = of("-watch", []string{"watch"}, network)
+	case s.meet == peerToPeer:
+		err = of("-meet peer-to-peer", []string{"meet", "bind", "broadcast"}, host, person)
+	case s.meet != "":
+		err = of("-meet "+s.meet, []string{"meet", "bind", "broadcast", "join"}, host, person)
+	case s.join != "":
+		err = of("-join", []string{"join"}, network, person)
+	default:
+		err = of("the own host", host, person)
+	}
+	switch {
+	case err != nil:
+		return err
+	case s.loss > 0 && s.link == carrier.TCP:
+		return errors.New("-loss has no meaning with -link tcp, which loses nothing; take udp or ipx")
+	case s.given("tunnel") && s.link != carrier.IPX && s.meet == "":
+		return fmt.Errorf("-tunnel has no meaning with -link %s; it is for ipx", s.link)
 	}
 	return nil
 }
@@ -164,7 +216,7 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) (err error) {
 		if err != nil {
 			return err
 		}
-		fmt.Fprintf(stdout, "a host is at %s\n", at)
+		fmt.Fprintf(stdout, "a host is at %s%s\n", at, s.elsewhere)
 		return h.Run(ctx)
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) || !term.IsTerminal(int(os.Stdout.Fd())) {
@@ -210,7 +262,7 @@ func (s *settings) session(ctx context.Context) (show, error) {
 		}
 		return newReplay(ctx, f, nil), nil
 	case s.watch != "":
-		return newSpectator(ctx, s.dialer(s.watch, cfg)), nil
+		return newSpectator(ctx, s.watch, s.dialer(s.watch, cfg)), nil
 	case s.meet != "":
 		return newBound(ctx, s)
 	case s.join != "":
@@ -221,7 +273,7 @@ func (s *settings) session(ctx context.Context) (show, error) {
 		return nil, err
 	}
 	go h.Run(ctx)
-	return session.NewOnline(ctx, "others join with -join "+at, !s.late, true, s.player(s.dialer(at, cfg))), nil
+	return session.NewOnline(ctx, "others join with -join "+at+s.elsewhere, !s.late, true, s.player(s.dialer(at, cfg))), nil
 }
 
 func (s *settings) player(dial dialer) match.PlayerConfig {

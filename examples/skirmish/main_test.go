@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image/gif"
 	"net"
 	"os"
@@ -239,6 +240,15 @@ func TestUsage(t *testing.T) {
 		{"-rate 200", "-rate 200: it is a number from 13 to 100"},
 		{"-name 12345678901234567", "it has more than 16 bytes"},
 		{"-headless -listen nowhere", "nowhere"},
+		{"-headless -join 127.0.0.1", "-join has no meaning with -headless"},
+		{"-serve -name Ann", "-name has no meaning with -serve"},
+		{"-watch 127.0.0.1 -bots 2", "-bots has no meaning with -watch"},
+		{"-join 127.0.0.1 -arena 2", "-arena has no meaning with -join"},
+		{"-film x.gif -replay y -bots 2", "-bots has no meaning with -film and -replay"},
+		{"-meet peer-to-peer -join 127.0.0.1", "-join has no meaning with -meet peer-to-peer"},
+		{"-bind 127.0.0.1", "-bind has no meaning with the own host"},
+		{"-headless -loss 0.1", "-loss has no meaning with -link tcp"},
+		{"-tunnel 127.0.0.1:2130", "-tunnel has no meaning with -link tcp"},
 		{"-headless -record " + none + "/x", "not a directory"},
 		{"-record " + none + "/x", "not a directory"}, // and nothing of a terminal
 		{"-replay " + none + " -film " + none + ".gif", "replay"},
@@ -248,6 +258,68 @@ func TestUsage(t *testing.T) {
 			t.Errorf("%s: exit code %d, %q", x.args, code, errs.String())
 		}
 	}
+}
+
+// An interrupt is no defect, and is not taken for a match that has been played.
+func TestInterrupted(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	s := parsed(t, "-headless -bots 2 -matches 1000 -rate 100 -rounds 1")
+	var out bytes.Buffer
+	first := make(chan struct{})
+	s.ready = func() { close(first) }
+	go func() { <-first; cancel() }()
+	err := s.run(ctx, &out)
+	if !errors.Is(err, errInterrupted) || !strings.Contains(out.String(), " 0 wrong\n") {
+		t.Errorf("%v\n%s", err, &out)
+	}
+}
+
+// Where the usual port is somebody else's a host says where it is, and why.
+func TestElsewhere(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:"+usual)
+	if err == nil { // else somebody has it already
+		defer l.Close()
+	}
+	s := parsed(t, "-serve")
+	s.listen = "127.0.0.1:" + usual
+	if _, at, err := s.host(t.Context(), s.carrier()); err != nil || strings.HasSuffix(at, ":"+usual) ||
+		!strings.Contains(s.elsewhere, usual) {
+		t.Errorf("%q, %q, %v", at, s.elsewhere, err)
+	}
+}
+
+// Who looks on is told where nobody answers, where there is no match, and sees the names of those who play.
+func TestWatch(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	port := unused(t)
+	watcher, err := parsed(t, "-watch 127.0.0.1:"+port).session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, watcher, "No host answers at 127.0.0.1:"+port)
+	host := parsed(t, "-rounds 1 -rate 100 -bots 1 -listen 127.0.0.1:"+port)
+	h, at, err := host.host(ctx, host.carrier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go h.Run(ctx)
+	seen(t, watcher, "There is no match at")
+	ann, err := parsed(t, "-name Ann -join "+at).session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, ann, "■ Ann")
+	ann.(talker).Say(ctx, "here we go")
+	seen(t, ann, "Ann: here we go")
+	ann.Type(ctx, '\r')
+	seen(t, watcher, "Ann 0")
+	ann.(talker).Say(ctx, "I\x1b[2J see you")
+	seen(t, watcher, "Ann: I?[2J see you")
+	cancel()
+	<-ann.Over()
+	<-watcher.Over()
 }
 
 // Where the recording has no room the match does not hear of it, and it is said in the end.

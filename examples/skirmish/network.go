@@ -47,14 +47,18 @@ func (s *settings) dialer(address string, cfg carrier.Config) dialer {
 	}
 }
 
-// host opens the doors of a host. If the usual port is taken, as by another host on this computer, it has any.
+// host opens the doors of a host. If the usual port is taken, as by another host on this computer, it has any, and
+// s.elsewhere says so.
 func (s *settings) host(ctx context.Context, cfg carrier.Config) (h *match.Host, at string, err error) {
+	s.elsewhere = ""
 	address := s.listen
 	switch {
 	case s.link == carrier.IPX:
 		address = fmt.Sprintf("%x", socket)
 	case !s.given("listen") && taken(s.link, address):
-		address = ":0"
+		s.elsewhere = fmt.Sprintf(" (somebody has port %s here)", usual)
+		own, _, _ := net.SplitHostPort(address)
+		address = net.JoinHostPort(own, "0")
 	}
 	d, err := carrier.Listen(ctx, s.link, address, cfg)
 	if err != nil {
@@ -102,8 +106,11 @@ func reachable(a net.Addr) string {
 	return net.JoinHostPort(host, port)
 }
 
-// errWrong says that a match went wrong.
-var errWrong = errors.New("a match went wrong")
+// errWrong says that a match went wrong, and errInterrupted that not all were played.
+var (
+	errWrong       = errors.New("a match went wrong")
+	errInterrupted = errors.New("interrupted")
+)
 
 // play lets bots play over real sockets, and says how it went.
 func (s *settings) play(ctx context.Context, stdout io.Writer) error {
@@ -125,6 +132,7 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 		own.listen = "127.0.0.1:0"
 	}
 	own.bots, own.least = 0, n
+	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	h, at, err := own.host(ctx, cfg)
@@ -156,6 +164,7 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 				defer mu.Unlock()
 				sum, known := sums[r.Seed]
 				switch {
+				case outer.Err() != nil: // it was cut short, which is no defect
 				case r.Err != nil || r.State.Phase != game.Over:
 					wrong++
 					fmt.Fprintln(stdout, report(r, func(i int) string { return session.BotNames[i] }))
@@ -170,8 +179,11 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 			}})
 		go func() { ends <- p.Run(ctx) }()
 	}
+	if s.ready != nil {
+		s.ready()
+	}
 	for range n {
-		if err := <-ends; err != nil {
+		if err := <-ends; err != nil && outer.Err() == nil {
 			wrong++
 			fmt.Fprintln(stdout, err)
 		}
@@ -184,8 +196,11 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 		fmt.Fprintf(stdout, "for each player %d bytes a second up and %d down, at %d frames a second\n",
 			up.Load()*game.Rate/f, down.Load()*game.Rate/f, game.Rate)
 	}
-	if wrong > 0 {
+	switch {
+	case wrong > 0:
 		return errWrong
+	case len(sums) < s.matches && outer.Err() != nil:
+		return fmt.Errorf("%w after %d of %d matches", errInterrupted, len(sums), s.matches)
 	}
 	return nil
 }
@@ -214,17 +229,21 @@ type spectator struct {
 	over chan struct{}
 }
 
-func newSpectator(ctx context.Context, dial dialer) *spectator {
-	v := &spectator{over: make(chan struct{}), grid: new(screen.Grid)}
-	v.grid.Text(screen.Rows/2, 26, "waiting for a match ...", screen.Color{240, 240, 240}, screen.Color{})
-	info := &screen.Info{Me: -1, Names: session.BotNames, Below: "you look on   q quits"}
+func newSpectator(ctx context.Context, at string, dial dialer) *spectator {
+	v := &spectator{over: make(chan struct{})}
+	say := func(text string) { v.show(screen.Notice(text, "you look on   q quits")) }
+	say("calling the host at " + at + " ...")
 	w := match.Watcher{
 		Dial: func(ctx context.Context) (transport.Link, error) { return dial(ctx, framesDoor) },
-		OnFrame: func(s *game.State) {
-			g := screen.Draw(s, info)
-			v.mu.Lock()
-			v.grid = g
-			v.mu.Unlock()
+		OnFrame: func(s *game.State, who *match.Roster) {
+			v.show(screen.Draw(s, known(who, "you look on   q quits")))
+		},
+		OnIdle: func(err error) {
+			if err != nil {
+				say("No host answers at " + at + ", and it is called again each second: " + err.Error())
+				return
+			}
+			say("There is no match at " + at + " now. It is shown as soon as one begins.")
 		},
 	}
 	go func() {
@@ -232,6 +251,12 @@ func newSpectator(ctx context.Context, dial dialer) *spectator {
 		w.Run(ctx)
 	}()
 	return v
+}
+
+func (v *spectator) show(g *screen.Grid) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	v.grid = g
 }
 
 // Over implements show.

@@ -22,6 +22,12 @@ type show interface {
 	Over() <-chan struct{}
 }
 
+// talker is a show in which the player can talk to others.
+type talker interface {
+	Draft(text string, talking bool)
+	Say(ctx context.Context, text string)
+}
+
 // terminal shows a session on a terminal and takes its keys, until the player quits, ctx ends or it is over.
 func terminal(ctx context.Context, in, out *os.File, s show) error {
 	old, err := term.MakeRaw(int(in.Fd()))
@@ -65,6 +71,13 @@ func terminal(ctx context.Context, in, out *os.File, s show) error {
 			if k.Quit {
 				return nil
 			}
+			if t, ok := s.(talker); ok {
+				t.Draft(k.Line.Text(), k.Line.Open)
+				if k.Line.Said != "" {
+					t.Say(ctx, k.Line.Said)
+				}
+			}
+			k.Line.Said = ""
 			for _, c := range k.Typed {
 				s.Type(ctx, c)
 			}
@@ -74,7 +87,11 @@ func terminal(ctx context.Context, in, out *os.File, s show) error {
 				s.Type(ctx, '\r')
 			}
 		case <-tick.C:
-			if err := w.Show(s.Frame(k.Input())); err != nil {
+			g := s.Frame(k.Input())
+			if c, r, err := term.GetSize(int(out.Fd())); err == nil && !w.Fits(c, r) {
+				continue
+			}
+			if err := w.Show(g); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,8 @@ type Keys struct {
 	dir        game.Dir
 	fire, mine int // frames for which they count as held
 	escape     []byte
+	// Line is what the player says; t begins it, Enter ends it.
+	Line Line
 	// Quit is set by q and by Ctrl-C, Enter by the return key.
 	Quit, Enter bool
 	// Typed are the letters and digits since it was last emptied, at most 64.
@@ -24,6 +26,14 @@ const held = 3
 // Press takes what was read from the terminal.
 func (k *Keys) Press(b []byte) {
 	for _, c := range b {
+		if k.Line.Open && len(k.escape) == 0 && c != 3 {
+			if c == 0x1b && len(b) > 1 { // some key: of no use in a line
+				k.escape = append(k.escape, c)
+				continue
+			}
+			k.Line.Type(c)
+			continue
+		}
 		if len(k.escape) > 0 {
 			k.sequence(c)
 			continue
@@ -43,6 +53,9 @@ func (k *Keys) Press(b []byte) {
 			k.dir = game.Stop
 		case ' ':
 			k.fire = held
+		case 't', 'T':
+			k.Line.Open = true
+			continue
 		case 'm', 'M', 'e', 'E':
 			k.mine = held
 		case 'q', 'Q', 3, 4:
@@ -70,6 +83,10 @@ func (k *Keys) sequence(c byte) {
 	}
 	if c >= 0x20 && c < 0x40 && len(k.escape) < 16 { // parameters of some other key
 		k.escape = append(k.escape, c)
+		return
+	}
+	if k.Line.Open {
+		k.escape = k.escape[:0]
 		return
 	}
 	if d, ok := map[byte]game.Dir{'A': game.Up, 'B': game.Down, 'C': game.Right, 'D': game.Left}[c]; ok {

@@ -1,6 +1,7 @@
 package keys
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
@@ -44,4 +45,35 @@ func FuzzKeys(f *testing.F) {
 			t.Errorf("%d, %d bytes kept", in, len(k.escape)+len(k.Typed))
 		}
 	})
+}
+
+// A line of talk is typed without driving, also with characters of several bytes, and Escape forgets it.
+func TestLine(t *testing.T) {
+	var k Keys
+	k.Press([]byte("d"))
+	k.Press([]byte("tq was\xc3\xa4"))
+	if k.Quit || k.Input() != game.Input(game.Right) || k.Line.Text() != "q wasä" {
+		t.Errorf("quit %v, %d, %q", k.Quit, k.Input(), k.Line.Text())
+	}
+	k.Press([]byte{0x7f, 0x7f})
+	k.Press([]byte("\x1b[A"))
+	k.Press([]byte("\r"))
+	if k.Line.Said != "q wa" || k.Line.Open || k.Enter || k.Input() != game.Input(game.Right) {
+		t.Errorf("%+v, Enter %v, %d", k.Line, k.Enter, k.Input())
+	}
+	k.Line.Said = ""
+	k.Press([]byte("tno"))
+	k.Press([]byte{0x1b})
+	k.Press([]byte("a"))
+	if k.Line.Open || k.Line.Said != "" || k.Input() != game.Input(game.Left) {
+		t.Errorf("%+v, %d", k.Line, k.Input())
+	}
+	k.Press([]byte("t" + strings.Repeat("x", 300) + "\r"))
+	if len(k.Line.Said) != Longest {
+		t.Errorf("%d bytes", len(k.Line.Said))
+	}
+	k.Press([]byte("t\x03"))
+	if !k.Quit {
+		t.Error("Ctrl-C does not end a line")
+	}
 }

@@ -333,7 +333,7 @@ func TestStrangerStands(t *testing.T) {
 					return
 				}
 				c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: 5,
-					Game: match.Playback(func(*game.State) {}),
+					Game: match.Playback(func(*game.State, *match.Roster) {}),
 					OnEvent: func(e frames.Event) {
 						if e.Kind == frames.Seated || e.Kind == frames.Refused {
 							events = append(events, e.Kind)
@@ -386,7 +386,7 @@ func TestStrangerFirst(t *testing.T) {
 						return
 					}
 					c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: uint64(i),
-						Game: match.Playback(func(*game.State) {})})
+						Game: match.Playback(func(*game.State, *match.Roster) {})})
 					err = c.Run(ctx, link)
 					mu.Lock()
 					ends[err]++

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"slices"
 	"sync"
 	"time"
 
@@ -77,6 +78,8 @@ type View struct {
 	Settings Settings
 	Agreed   bool // the own agreement stands
 	State    *game.State
+	Talk     []Said    // of late
+	Played   game.Mask // the slots of those who have played the last match, and are still there
 }
 
 // Player takes part in matches.
@@ -92,7 +95,8 @@ type Player struct {
 	sim     *sim
 	seed    uint32
 	key     uint64 // for the own slot, and nobody else has it
-	starts  bool   // a match is to be loaded
+	there   game.Mask
+	starts  bool // a match is to be loaded
 	place   uint16
 	refused error
 	played  int
@@ -232,6 +236,7 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 	defer p.nudge()
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	var there game.Mask
 	switch v := r.Report(i); v.Kind {
 	case skirmish.PlayerReportRefused:
 		p.refused = ErrFull
@@ -242,16 +247,20 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 		p.view.Phase, p.place = Waiting, uint16(v.Waits.Place)
 	case skirmish.PlayerReportWelcome:
 		p.view.Phase, p.view.Slot, p.place = Lobby, int(v.Welcome.Slot), uint16(v.Welcome.Place)
+	case skirmish.PlayerReportSaid:
+		p.hear(Said{Slot: int(v.Said.Slot), Text: v.Said.Text.String()})
 	case skirmish.PlayerReportPlayers:
-		p.view.Names = [game.Players]string{}
+		p.view.Names, there = [game.Players]string{}, 0
 		for _, q := range v.Players.Players.Items[:v.Players.Players.Len] {
 			p.view.Names[q.Slot] = q.Name.String()
+			there = there.With(int(q.Slot))
 		}
+		p.there, p.view.Played = there, p.view.Played&there
 	case skirmish.PlayerReportStarts:
 		p.starts, p.seed, p.view.Phase = true, uint32(v.Starts.Seed), Loading
 		p.key = uint64(v.Starts.Key)
 	case skirmish.PlayerReportBegins:
-		p.view.Phase = Playing
+		p.view.Phase, p.view.Played = Playing, p.there
 	case skirmish.PlayerReportEnds:
 		p.view.Phase = Lobby
 	case skirmish.PlayerReportLost:
@@ -266,6 +275,11 @@ func (p *Player) match(ctx context.Context) error {
 	place, slot, key := p.place, p.view.Slot, p.key
 	p.sim = m
 	p.mu.Unlock()
+	m.name, m.heard = p.cfg.Name, func(s Said) {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.hear(s)
+	}
 	if p.cfg.Source != nil {
 		m.source = func(s *game.State) game.Input { return p.cfg.Source(s, slot) }
 	}
@@ -282,7 +296,9 @@ func (p *Player) match(ctx context.Context) error {
 		}
 		c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: key, Name: p.cfg.Name, Game: m, Record: record,
 			MaxSnapshot: 1 << 16})
+		m.mu.Lock()
 		m.submit = c.Submit
+		m.mu.Unlock()
 		run, leave := context.WithCancel(ctx)
 		ended := make(chan error, 1)
 		go func() { ended <- c.Run(run, link) }()
@@ -405,11 +421,44 @@ func (p *Player) sleep(ctx context.Context, d time.Duration) bool {
 func (p *Player) View(ahead bool) View {
 	p.mu.Lock()
 	v, m := p.view, p.sim
+	v.Talk = slices.Clone(v.Talk)
 	p.mu.Unlock()
 	if m != nil {
 		v.State = m.look(ahead)
 	}
+	if v.State != nil && v.Phase == Playing {
+		m.mu.Lock()
+		r := m.recent()
+		m.mu.Unlock()
+		v.Talk = r.Talk
+		for i, n := range r.Names {
+			if n != "" {
+				v.Names[i] = n
+			}
+		}
+	}
 	return v
+}
+
+// hear keeps the last lines of talk. The caller has p.mu.
+func (p *Player) hear(s Said) {
+	p.view.Talk = append(slices.Clone(p.view.Talk[max(0, len(p.view.Talk)-lines+1):]), s)
+}
+
+// Say says something to all, in the lobby or in a match. It reports whether it could.
+func (p *Player) Say(ctx context.Context, text string) bool {
+	p.mu.Lock()
+	phase, m := p.view.Phase, p.sim
+	p.mu.Unlock()
+	if phase == Playing && m != nil {
+		return m.say(text)
+	}
+	t, ok := skirmish.NewText(text)
+	if !ok || phase != Lobby {
+		return false
+	}
+	_, err := p.d.Do(ctx, func(r *skirmish.PlayerRunner) fsm.Result { return r.Say(t) })
+	return err == nil
 }
 
 // Agree agrees to the settings, or takes that back.

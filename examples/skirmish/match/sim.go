@@ -49,7 +49,9 @@ type sim struct {
 	me     int                          // the own slot, or frames.Watch
 	source func(*game.State) game.Input // what the own player does; nil: nothing
 	submit func(lockstep.Command)       // to the others
-	each   func(*game.State)            // after each frame, may be nil
+	each   func(*game.State, *Roster)   // after each frame, may be nil
+	name   string                       // the own one, for those who look on and for recordings
+	heard  func(Said)                   // each line of talk, may be nil
 	over   chan struct{}                // closed when the match is over
 	seed   uint32
 
@@ -59,8 +61,66 @@ type sim struct {
 	inputs  [game.Players]game.Input
 	gone    game.Mask
 	back    game.Mask
-	said    game.Input        // what was last told to the others
+	said    game.Input // what was last told to the others
+	named   bool       // the own name was told
+	roster  Roster
 	pending [delay]game.Input // own inputs that are not played yet, the next one first
+}
+
+// Roster is who plays, and what they said of late.
+type Roster struct {
+	Names [game.Players]string
+	Talk  []Said
+}
+
+// Said is a line of talk.
+type Said struct {
+	Slot  int
+	Text  string
+	frame uint32
+}
+
+const (
+	longest  = 16            // bytes of a name
+	saidOf   = 255           // whom a line of talk is for: all
+	nameOf   = 'N'           // the first byte of a command that tells a name
+	lines    = 4             // of talk that are kept
+	readable = 8 * game.Rate // frames for which they can be read
+)
+
+// snapshot is how many bytes a snapshot has.
+var snapshot = game.Size + game.Players + 2 + game.Players*(1+longest)
+
+// naming is a command that tells the own name, or nil if that is too long.
+func naming(name string) []byte {
+	if len(name) > longest {
+		return nil
+	}
+	return append([]byte{nameOf}, name...)
+}
+
+// Say says something in the match, to all.
+func (m *sim) say(text string) bool {
+	m.mu.Lock()
+	submit := m.submit
+	m.mu.Unlock()
+	c, ok := frames.Words(saidOf, text)
+	if !ok || submit == nil {
+		return false
+	}
+	submit(c)
+	return true
+}
+
+// recent are the names, and the lines that are still to be read.
+func (m *sim) recent() *Roster {
+	r := Roster{Names: m.roster.Names}
+	for _, s := range m.roster.Talk {
+		if m.state != nil && m.state.Frame-s.frame < readable {
+			r.Talk = append(r.Talk, s)
+		}
+	}
+	return &r
 }
 
 func newSim(me int, seed uint32) *sim {
@@ -92,16 +152,21 @@ func (m *sim) Snapshot() []byte {
 }
 
 func (m *sim) bytes() []byte {
-	b := m.state.Append(make([]byte, 0, game.Size+game.Players+2))
+	b := m.state.Append(make([]byte, 0, snapshot))
 	for _, in := range m.inputs {
 		b = append(b, byte(in))
 	}
-	return append(b, byte(m.gone), byte(m.back))
+	b = append(b, byte(m.gone), byte(m.back))
+	for _, n := range m.roster.Names {
+		b = append(b, byte(len(n)))
+		b = append(append(b, n...), make([]byte, longest-len(n))...)
+	}
+	return b
 }
 
 // Restore implements frames.Game.
 func (m *sim) Restore(b []byte) error {
-	if len(b) != game.Size+game.Players+2 {
+	if len(b) != snapshot {
 		return errors.New("these bytes are no snapshot of a match")
 	}
 	s, err := game.Decode(b[:game.Size])
@@ -116,6 +181,12 @@ func (m *sim) Restore(b []byte) error {
 		m.inputs[i] = game.Input(rest[i])
 	}
 	m.gone, m.back = game.Mask(rest[game.Players]), game.Mask(rest[game.Players+1])
+	rest = rest[game.Players+2:]
+	for i := range m.roster.Names {
+		m.roster.Names[i] = string(rest[1 : 1+min(int(rest[0]), longest)])
+		rest = rest[1+longest:]
+	}
+	m.roster.Talk = nil
 	return nil
 }
 
@@ -139,10 +210,24 @@ func (m *sim) Turn(t *frames.Turn) {
 	}
 	for _, o := range t.Orders {
 		for _, c := range o.Commands {
-			if c.Keys.Present {
-				m.inputs[o.Slot] = game.Input(c.Keys.Value)
-			}
+			m.obey(o.Slot, &c)
 		}
+	}
+}
+
+// obey does what a player wants done.
+func (m *sim) obey(slot int, c *lockstep.Command) {
+	switch d := &c.Data.Value; {
+	case c.Keys.Present:
+		m.inputs[slot] = game.Input(c.Keys.Value)
+	case c.Words.Present && c.Words.Value.Whom == saidOf:
+		s := Said{Slot: slot, Text: c.Words.Value.Words.String(), frame: m.state.Frame}
+		m.roster.Talk = append(m.roster.Talk[max(0, len(m.roster.Talk)-lines+1):], s)
+		if m.heard != nil {
+			m.heard(s)
+		}
+	case c.Data.Present && d.Len > 0 && d.Len <= 1+longest && d.Data[0] == nameOf:
+		m.roster.Names[slot] = string(d.Data[1:d.Len])
 	}
 }
 
@@ -153,6 +238,12 @@ func (m *sim) Step() {
 	m.step(&game.Frame{Inputs: m.inputs, Gone: m.gone, Back: m.back})
 	if m.source == nil || m.me < 0 {
 		return
+	}
+	if !m.named && m.submit != nil {
+		m.named = true
+		if c, ok := frames.Data(naming(m.name)); ok {
+			m.submit(c)
+		}
 	}
 	in := m.source(m.state)
 	if in != m.said && m.submit != nil {
@@ -167,7 +258,7 @@ func (m *sim) step(f *game.Frame) {
 	m.state.Step(f)
 	m.gone, m.back = 0, 0
 	if m.each != nil {
-		m.each(m.state)
+		m.each(m.state, m.recent())
 	}
 	if m.state.Phase == game.Over {
 		select {
@@ -216,7 +307,7 @@ func (m *sim) look(ahead bool) *game.State {
 }
 
 // Playback is a game for frames.Play: each is called with the state after each frame.
-func Playback(each func(*game.State)) frames.Game {
+func Playback(each func(*game.State, *Roster)) frames.Game {
 	m := newSim(frames.Watch, 0)
 	m.each = each
 	return m

@@ -15,6 +15,8 @@ type Room struct {
 	Arena, Rounds, Bots int
 	Agreed              bool // the own agreement stands
 	Last                *game.State
+	Played              game.Mask // whose points of the last match are shown
+	Talk                []Line
 	Lines               []string // what else is to be said
 	Below               string
 }
@@ -48,7 +50,7 @@ func Lobby(r *Room) *Grid {
 		if i == r.Me {
 			n += "  (you)"
 		}
-		if r.Last != nil {
+		if r.Last != nil && r.Played.Has(i) {
 			n = fmt.Sprintf("%-24s %d points", n, r.Last.Tanks[i].Score)
 		}
 		put("■ "+n, Tanks[i])
@@ -69,6 +71,7 @@ func Lobby(r *Room) *Grid {
 		}
 	}
 	put("", dim)
+	g.talk(r.Talk, Rows-2)
 	g.Text(Rows-1, 0, clip(r.Below, Columns), dim, black)
 	return g
 }
@@ -86,4 +89,20 @@ func wrap(s string, width int) (lines []string) {
 		line += w
 	}
 	return append(lines, line)
+}
+
+// Notice draws a screen that says one thing, in the middle.
+func Notice(text, below string) *Grid {
+	g := new(Grid)
+	for y := range g {
+		for x := range g[y] {
+			g[y][x] = Cell{' ', dim, black}
+		}
+	}
+	lines := wrap(text, 60)
+	for i, l := range lines {
+		g.Text(Rows/2-len(lines)/2+i, (Columns-len([]rune(l)))/2, l, white, black)
+	}
+	g.Text(Rows-1, 0, clip(below, Columns), dim, black)
+	return g
 }

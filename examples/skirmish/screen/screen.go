@@ -58,6 +58,21 @@ type Info struct {
 	Names [game.Players]string
 	Me    int    // the own slot, to be told from others; -1 for who only looks on
 	Below string // the last line
+	Talk  []Line // the last ones
+}
+
+// Line is what somebody has said.
+type Line struct {
+	Slot int
+	Text string
+}
+
+// talk writes lines of talk, the last one into a row.
+func (g *Grid) talk(lines []Line, last int) {
+	for i, l := range lines {
+		text := clip(l.Text, Columns-4)
+		g.Text(last-len(lines)+1+i, 1, " "+text+" ", Tanks[l.Slot], Color{10, 10, 14})
+	}
 }
 
 // Name is the name of a slot, or its number.
@@ -87,6 +102,7 @@ func Draw(s *game.State, f *Info) *Grid {
 	}
 	g.points(s, f)
 	g.message(s, f)
+	g.talk(f.Talk, Rows-2)
 	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, clip(f.Below, Columns)), dim, black)
 	return g
 }
@@ -98,11 +114,11 @@ func clip(s string, n int) string {
 	return string(r[:min(n, len(r))])
 }
 
-// Text writes into the grid, as far as it fits. Names come from strangers: what moves a terminal's cursor, or takes no
-// cell of its own, is replaced.
+// Text writes into the grid, as far as it fits. Names and talk come from strangers: what moves a terminal's cursor, or
+// does not take one cell, is replaced.
 func (g *Grid) Text(row, column int, s string, fg, bg Color) {
 	for _, r := range s {
-		if !unicode.IsPrint(r) || unicode.Is(unicode.M, r) {
+		if !unicode.IsPrint(r) || unicode.Is(unicode.M, r) || wide(r) {
 			r = '?'
 		}
 		if row >= 0 && row < Rows && column >= 0 && column < Columns {
@@ -110,6 +126,12 @@ func (g *Grid) Text(row, column int, s string, fg, bg Color) {
 		}
 		column++
 	}
+}
+
+// wide reports whether a terminal gives two cells to a character.
+func wide(r rune) bool {
+	return r >= 0x1f000 || r >= 0xff00 && r <= 0xffef || r >= 0x3000 && r <= 0x303f ||
+		unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana)
 }
 
 func (c *canvas) put(x, y int32, col Color) {

@@ -113,3 +113,36 @@ func TestNamesAreText(t *testing.T) {
 		}
 	}
 }
+
+// What strangers say moves no cursor, and takes a cell for each character.
+func TestTalk(t *testing.T) {
+	info := &Info{Talk: []Line{{2, "Eve: \x1b[2J\a\u202e漢é\u0301"}, {1, "Bob: last"}}}
+	g := Draw(match(10), info)
+	if got := strings.TrimRight(line(g, Rows-3), "▀"); got != "▀ Eve: ?[2J???é? " {
+		t.Errorf("%q", got)
+	}
+	if got := strings.TrimRight(line(g, Rows-2), "▀"); got != "▀ Bob: last " {
+		t.Errorf("%q", got)
+	}
+}
+
+// A terminal that is too small is told so once, and has the whole picture when it is large enough.
+func TestSmall(t *testing.T) {
+	var out bytes.Buffer
+	w := Writer{Out: &out}
+	g := Draw(match(120), &Info{})
+	w.Show(g)
+	whole := out.Len()
+	out.Reset()
+	if w.Fits(Columns-1, 3) || w.Fits(Columns-1, 3) || strings.Count(out.String(), "Skirmish needs") != 1 ||
+		strings.Contains(out.String(), "\x1b[4;") {
+		t.Errorf("%q", out.String())
+	}
+	if w.Fits(0, 0) || w.Fits(1, 1) {
+		t.Error("there is room in nothing")
+	}
+	out.Reset()
+	if !w.Fits(Columns, Rows) || w.Show(g) != nil || out.Len() != whole {
+		t.Errorf("%d bytes of %d are shown", out.Len(), whole)
+	}
+}

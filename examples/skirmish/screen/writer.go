@@ -1,6 +1,7 @@
 package screen
 
 import (
+	"fmt"
 	"io"
 	"strconv"
 )
@@ -12,6 +13,7 @@ type Writer struct {
 	last Grid
 	some bool
 	buf  []byte
+	size [2]int // of a terminal that is too small
 }
 
 // Begin clears the terminal and hides its cursor.
@@ -25,6 +27,29 @@ func (w *Writer) Begin() error {
 func (w *Writer) End() error {
 	_, err := io.WriteString(w.Out, "\x1b[0m\x1b[?25h\x1b[?1049l")
 	return err
+}
+
+// Fits reports whether a terminal of this size has room for a grid. If not, it says so there.
+func (w *Writer) Fits(columns, rows int) bool {
+	if columns >= Columns && rows >= Rows {
+		if w.size != [2]int{} { // what was shown before is gone
+			w.size, w.some = [2]int{}, false
+		}
+		return true
+	}
+	if size := [2]int{columns, rows}; w.size != size {
+		w.size = size
+		b := []byte("\x1b[0m\x1b[2J\x1b[H")
+		text := fmt.Sprintf("Skirmish needs %d columns and %d lines; here are %d and %d. Make the window larger, "+
+			"or the letters smaller. The match goes on; q quits.", Columns, Rows, columns, rows)
+		for i, l := range wrap(text, max(1, columns-1)) {
+			if i < rows {
+				b = append(append(b, fmt.Sprintf("\x1b[%d;1H", i+1)...), clip(l, columns)...)
+			}
+		}
+		w.Out.Write(b) // the next grid has the error again
+	}
+	return false
 }
 
 // Show shows a grid.

@@ -18,6 +18,7 @@ type Online struct {
 	p     *match.Player
 	ahead bool
 	input atomic.Uint32
+	draft atomic.Pointer[string]
 	over  chan struct{}
 	err   error // why it is over
 	last  atomic.Pointer[game.State]
@@ -79,8 +80,8 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 	o.input.Store(uint32(in))
 	v := o.p.View(o.ahead)
 	if v.State != nil && v.Phase == match.Playing {
-		info := screen.Info{Names: v.Names, Me: v.Slot,
-			Below: "arrows drive   space fires   m lays a mine   x stops   q quits"}
+		info := screen.Info{Names: v.Names, Me: v.Slot, Talk: Lines(v.Talk, &v.Names),
+			Below: o.below("arrows drive   space fires   m lays a mine   x stops   t talks   q quits")}
 		for i := range info.Names {
 			if info.Names[i] == "" && v.State.Slots.Has(i) {
 				info.Names[i] = BotNames[i]
@@ -90,7 +91,8 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 	}
 	r := screen.Room{Title: o.title, Names: v.Names, Me: v.Slot, Arena: v.Settings.Arena, Rounds: v.Settings.Rounds,
 		Bots: v.Settings.Bots, Agreed: v.Agreed, Last: o.last.Load(),
-		Below: "1, 2, 3 change the settings   Enter agrees   q quits"}
+		Played: v.Played, Talk: Lines(v.Talk, &v.Names),
+		Below: o.below("1, 2, 3 change the settings   Enter agrees   t talks   q quits")}
 	switch v.Phase {
 	case match.Calling:
 		r.Lines = []string{"calling the host ..."}
@@ -103,6 +105,39 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 		r.Lines = append(r.Lines, say)
 	}
 	return screen.Lobby(&r)
+}
+
+// Draft is what the player is about to say, if talking is set: it is shown until it is said.
+func (o *Online) Draft(text string, talking bool) {
+	if !talking {
+		o.draft.Store(nil)
+		return
+	}
+	o.draft.Store(&text)
+}
+
+// Say says something to all.
+func (o *Online) Say(ctx context.Context, text string) { o.p.Say(ctx, text) }
+
+// below is the last line.
+func (o *Online) below(keys string) string {
+	if d := o.draft.Load(); d != nil {
+		r := []rune(*d)
+		return "say: " + string(r[max(0, len(r)-screen.Columns+7):]) + "▏"
+	}
+	return keys
+}
+
+// Lines are lines of talk as they are shown.
+func Lines(talk []match.Said, names *[game.Players]string) (lines []screen.Line) {
+	for _, s := range talk {
+		name := names[s.Slot]
+		if name == "" {
+			name = BotNames[s.Slot]
+		}
+		lines = append(lines, screen.Line{Slot: s.Slot, Text: name + ": " + s.Text})
+	}
+	return lines
 }
 
 // Type takes a key that means nothing to a tank.

@@ -6,10 +6,12 @@ import (
 	"strings"
 	"sync/atomic"
 	"syscall/js"
+	"unicode/utf8"
 
 	"github.com/coder/websocket"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/examples/skirmish/keys"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/pipe"
 	"github.com/parley-go/parley/examples/skirmish/screen"
@@ -75,10 +77,35 @@ func input() (in game.Input) {
 	return in
 }
 
+// line is what the player is about to say.
+var line keys.Line
+
+// talk takes a key while a line is typed.
+func talk(ctx context.Context, key string, o *session.Online) {
+	switch key {
+	case "Enter":
+		key = "\r"
+	case "Escape":
+		key = "\x1b"
+	case "Backspace":
+		key = "\x7f"
+	}
+	if utf8.RuneCountInString(key) == 1 {
+		for _, c := range []byte(key) {
+			line.Type(c)
+		}
+	}
+	o.Draft(line.Text(), line.Open)
+	if said := line.Said; said != "" {
+		line.Said = ""
+		go o.Say(ctx, said)
+	}
+}
+
 func keyboard(ctx context.Context, window js.Value, o *session.Online) {
 	on := func(event string, f func(code, key string)) {
 		window.Call("addEventListener", event, js.FuncOf(func(_ js.Value, args []js.Value) any {
-			if code := args[0].Get("code").String(); buttons[code] != 0 || code == "Enter" {
+			if code := args[0].Get("code").String(); line.Open || buttons[code] != 0 || code == "Enter" {
 				args[0].Call("preventDefault")
 			}
 			f(args[0].Get("code").String(), args[0].Get("key").String())
@@ -86,6 +113,15 @@ func keyboard(ctx context.Context, window js.Value, o *session.Online) {
 		}))
 	}
 	on("keydown", func(code, key string) {
+		switch {
+		case line.Open:
+			talk(ctx, key, o)
+			return
+		case key == "t":
+			line.Open = true
+			o.Draft("", true)
+			return
+		}
 		held.Or(buttons[code])
 		if key == "Enter" {
 			key = "\r"
