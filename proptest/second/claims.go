@@ -1,6 +1,7 @@
 package second
 
 import (
+	"encoding/binary"
 	"fmt"
 	"maps"
 	"slices"
@@ -77,19 +78,65 @@ func (w *world) claims() (out []claim) {
 
 // view is a configuration as claims see it.
 type view struct {
-	w *world
-	c *config
+	w   *world
+	c   *config
+	far bool // something was looked at that is no instance
 }
 
-func (w *world) see(c *config) *machine.Env {
-	return &machine.Env{U: w.u, Self: -1, Sender: -1, Out: &view{w, c}}
+func (w *world) see(c *config) *machine.Env { return (&view{w: w, c: c}).env() }
+
+func (v *view) env() *machine.Env { return &machine.Env{U: v.w.u, Self: -1, Sender: -1, Out: v} }
+
+// answers are which conditions hold where the instances have certain values, by their numbers: those that were asked
+// for, and that look at nothing but instances.
+type answers struct{ known, hold uint64 }
+
+// mostAnswers is for how many tuples of instances they are kept.
+const mostAnswers = 1 << 18
+
+// recall begins with a configuration whose parts have numbers: what is known of its instances is not evaluated again.
+func (w *world) recall(c *config) {
+	w.buf = w.buf[:0]
+	for _, in := range c.in {
+		w.buf = binary.AppendUvarint(w.buf, in.no)
+	}
+	if w.now = w.answers[string(w.buf)]; w.now == nil {
+		if len(w.answers) >= mostAnswers {
+			clear(w.answers)
+		}
+		w.now = &answers{}
+		w.answers[string(w.buf)] = w.now
+	}
 }
 
 // holds evaluates a condition; what faults does not hold.
-func (w *world) holds(c *config, x syntax.Node) (ok bool) {
+func (w *world) holds(c *config, x syntax.Node) bool {
 	if x == nil {
 		return true
 	}
+	v := &view{w: w, c: c}
+	if w.now == nil {
+		return v.holds(x)
+	}
+	n, is := w.conditions[x]
+	if !is {
+		n = len(w.conditions)
+		w.conditions[x] = n
+	}
+	if n < 64 && w.now.known>>n&1 == 1 {
+		return w.now.hold>>n&1 == 1
+	}
+	ok := v.holds(x)
+	if n < 64 && !v.far {
+		w.now.known |= 1 << n
+		if ok {
+			w.now.hold |= 1 << n
+		}
+	}
+	return ok
+}
+
+func (v *view) holds(x syntax.Node) (ok bool) {
 	defer func() {
 		if r := recover(); r != nil {
 			if _, is := r.(machine.Fault); !is {
@@ -98,7 +145,7 @@ func (w *world) holds(c *config, x syntax.Node) (ok bool) {
 			ok = false
 		}
 	}()
-	return machine.Truth(w.see(c).Eval(x))
+	return machine.Truth(v.env().Eval(x))
 }
 
 func (v *view) Name(name string) (machine.Value, bool) {
@@ -110,6 +157,7 @@ func (v *view) Name(name string) (machine.Value, bool) {
 	}
 	for k, m := range v.w.monitors {
 		if m.joint && m.name == name {
+			v.far = true
 			return machine.PartRef{M: v.c.joint[k]}, true
 		}
 	}
@@ -157,6 +205,7 @@ func (v *view) Call(e *machine.Env, n *syntax.Call) (machine.Value, bool) {
 // there is none; then news counts too.
 func (v *view) under(from, to int, rest []syntax.Node, empty bool) machine.Value {
 	w, n := v.w, int64(0)
+	v.far = true
 	for i := range w.roles {
 		for j := range w.roles {
 			if from >= 0 && from != i || to >= 0 && to != j {

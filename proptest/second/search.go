@@ -83,12 +83,14 @@ func (s *search) add(c *config, depth int) int32 {
 	s.index[key] = i
 	s.next = append(s.next, key)
 	s.res.Depth = depth
+	s.w.recall(c)
 	for k := range s.list {
 		s.look(c, &s.list[k], depth)
 	}
 	if s.graph.wanted {
 		s.graph.add(s.marks(c), depth)
 	}
+	s.w.now = nil
 	return i
 }
 
@@ -199,7 +201,7 @@ func (s *search) look(c *config, cl *claim, depth int) {
 	if cl.when != nil && !w.holds(c, cl.when) {
 		return
 	}
-	if cl.quiescent && !(&view{w, c}).under(-1, -1, nil, true).(bool) {
+	if cl.quiescent && !(&view{w: w, c: c}).under(-1, -1, nil, true).(bool) {
 		return
 	}
 	switch cl.kind {

@@ -19,7 +19,8 @@ func newWorld(root *ast.Node, name string) *world {
 		panic(machine.Unsupported("no check " + name))
 	}
 	w := &world{check: check, groups: map[string]machine.Group{}, of: map[string]int{},
-		forged: map[[2]int][]*message{}, restart: faults{total: -1}}
+		forged: map[[2]int][]*message{}, restart: faults{total: -1}, answers: map[string]*answers{},
+		conditions: map[syntax.Node]int{}}
 	// How many instances there are has to be known before any type is.
 	var specs []string
 	scratch := machine.NewUnit(root, check, 1, nil)

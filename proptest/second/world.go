@@ -44,6 +44,9 @@ type world struct {
 	said         []machine.Text        // besides in their machines; nil: not found out yet
 	only         map[string][]int64    // see Options.Only
 	labels       bool                  // steps need labels, for `confluent`
+	answers      map[string]*answers
+	now          *answers // of the configuration that claims are asked about; nil: of none
+	conditions   map[syntax.Node]int
 	*store
 	memos
 }
