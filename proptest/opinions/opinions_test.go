@@ -182,8 +182,8 @@ func violated(r *report.Report) (out []string) {
 // TestCampaign asks about all checks of at most PARLEY_OPINIONS configurations, the small ones first, and puts each
 // answer into the page at once. With PARLEY_OPINIONS_NEW it asks only those who have not been asked.
 // PARLEY_OPINIONS_OF names who is asked, with commas; without it everybody but TLC. PARLEY_OPINIONS_ABOUT is what
-// the checks have in their names that are asked about, PARLEY_OPINIONS_WITHIN how long one may take, and
-// PARLEY_OPINIONS_ALSO names further pages, whose answers are put into this one: that alone with PARLEY_OPINIONS=0.
+// the checks have in their names that are asked about, PARLEY_OPINIONS_FROM how many configurations they have at
+// least, and PARLEY_OPINIONS_WITHIN how long one may take, with Spin or the evaluator. PARLEY_OPINIONS_ALSO names further pages, whose answers are put into this one: that alone with PARLEY_OPINIONS=0.
 func TestCampaign(t *testing.T) {
 	most, err := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS"), 10, 64)
 	if err != nil {
@@ -197,11 +197,12 @@ func TestCampaign(t *testing.T) {
 	if _, err := exec.LookPath("spin"); err != nil {
 		ask = slices.DeleteFunc(ask, func(who string) bool { return who == SpinItself })
 	}
+	least, _ := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS_FROM"), 10, 64)
 	p := blank(t)
 	bySize := slices.Clone(p)
 	slices.SortStableFunc(bySize, func(a, b *Row) int { return cmp.Compare(a.Configurations, b.Configurations) })
 	for _, r := range bySize {
-		if most == 0 || !strings.Contains(r.Key(), os.Getenv("PARLEY_OPINIONS_ABOUT")) || !campaign(t, r, most, ask) {
+		if most == 0 || r.Configurations < least || !strings.Contains(r.Key(), os.Getenv("PARLEY_OPINIONS_ABOUT")) || !campaign(t, r, most, ask) {
 			continue
 		}
 		if err := files.Write(where, []byte(p.String())); err != nil {
