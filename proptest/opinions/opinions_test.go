@@ -183,7 +183,8 @@ func violated(r *report.Report) (out []string) {
 // answer into the page at once. With PARLEY_OPINIONS_NEW it asks only those who have not been asked.
 // PARLEY_OPINIONS_OF names who is asked, with commas; without it everybody but TLC. PARLEY_OPINIONS_ABOUT is what
 // the checks have in their names that are asked about, PARLEY_OPINIONS_FROM how many configurations they have at
-// least, and PARLEY_OPINIONS_WITHIN how long one may take, with Spin or the evaluator. PARLEY_OPINIONS_ALSO names further pages, whose answers are put into this one: that alone with PARLEY_OPINIONS=0.
+// least, and PARLEY_OPINIONS_WITHIN how long one may take, with Spin or the evaluator. PARLEY_OPINIONS_ALSO names
+// further pages, whose answers are put into this one: that alone with PARLEY_OPINIONS=0.
 func TestCampaign(t *testing.T) {
 	most, err := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS"), 10, 64)
 	if err != nil {

@@ -151,6 +151,10 @@ func (p Page) summary() string {
 	for _, who := range Asked {
 		line(who+" agrees", func(r *Row) bool { return r.Said[who] == "agrees" })
 	}
+	line("nobody was asked, or could say anything", func(r *Row) bool {
+		return !slices.ContainsFunc(slices.Collect(maps.Values(r.Said)),
+			func(s string) bool { return !strings.HasPrefix(s, "no: ") })
+	})
 	line("somebody differs", func(r *Row) bool {
 		return slices.ContainsFunc(slices.Collect(maps.Values(r.Said)),
 			func(s string) bool { return strings.HasPrefix(s, "DIFFERS") })
