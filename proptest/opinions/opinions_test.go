@@ -203,7 +203,8 @@ func TestCampaign(t *testing.T) {
 	bySize := slices.Clone(p)
 	slices.SortStableFunc(bySize, func(a, b *Row) int { return cmp.Compare(a.Configurations, b.Configurations) })
 	for _, r := range bySize {
-		if most == 0 || r.Configurations < least || !strings.Contains(r.Key(), os.Getenv("PARLEY_OPINIONS_ABOUT")) || !campaign(t, r, most, ask) {
+		if most == 0 || r.Configurations < least ||
+			!strings.Contains(r.Key(), os.Getenv("PARLEY_OPINIONS_ABOUT")) || !campaign(t, r, most, ask) {
 			continue
 		}
 		if err := files.Write(where, []byte(p.String())); err != nil {

@@ -1,10 +1,7 @@
 package second
 
 import (
-	"regexp"
 	"slices"
-	"strings"
-	"unicode"
 
 	"github.com/parley-go/parley/gen/ast"
 
@@ -178,54 +175,11 @@ func (w *world) texts(message *ast.Node, field string, t *machine.Type) (out []m
 		}
 	}
 	for _, x := range w.said {
-		if w.carries(message, field, string(x)) {
+		if w.u.Carries(message, field, string(x)) {
 			out = append(out, x)
 		}
 	}
 	return out
-}
-
-// carries reports whether a field of a message can have a text in a frame, apart from its type.
-func (w *world) carries(message *ast.Node, field, text string) bool {
-	wire := w.u.Root.Get("wire")
-	if wire == nil {
-		return true
-	}
-	if wire.Get("lines") == nil {
-		plain := !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsLetter(r) })
-		if item := message.Get("wire"); !plain && item != nil && endsTexts(item) {
-			panic(machine.Unsupported("a hostile instance and texts that end with certain bytes"))
-		}
-		return true
-	}
-	if c := wire.Get("charset"); c != nil && c.Text == "ascii" &&
-		strings.ContainsFunc(text, func(r rune) bool { return r < ' ' || r > '~' }) {
-		return false
-	}
-	line := message.Get("line").Text
-	if place := regexp.MustCompile(`\{` + field + `\}([^{]?)`).FindStringSubmatch(line); place == nil {
-		panic(machine.Unsupported("a hostile instance and texts in records of a line"))
-	} else if strings.ContainsAny(text, "\r\n"+place[1]) {
-		return false
-	}
-	if line != "{"+field+"}" {
-		return true
-	}
-	for _, e := range machine.Entries(w.u.Root.Get("messages")) {
-		begin, _, _ := strings.Cut(e.Value.Get("line").Text, "{")
-		if e.Value != message && strings.HasPrefix(text, begin) {
-			panic(machine.Unsupported("a hostile instance and a text that may be another line"))
-		}
-	}
-	return true
-}
-
-// endsTexts reports whether items of a frame have texts that certain bytes end.
-func endsTexts(n *ast.Node) bool {
-	return n.Text == "nul" || n.Text == "domain" || slices.ContainsFunc(n.Items, endsTexts) ||
-		slices.ContainsFunc(n.Entries, func(e ast.Entry) bool {
-			return e.Key.Text == "end" || endsTexts(e.Value)
-		})
 }
 
 // sent are the values of a field that a hostile instance sends: all, if they are few. Of a list these are

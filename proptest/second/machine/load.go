@@ -129,34 +129,6 @@ func (u *Unit) Expr(n *ast.Node) syntax.Node {
 	return x
 }
 
-// Named adds the texts that an expression names to those that are known. What is no expression names none.
-func Named(n *ast.Node, known []Text) []Text {
-	if n != nil && n.Kind == ast.List {
-		for _, it := range n.Items {
-			known = Named(it, known)
-		}
-	}
-	if n == nil || n.Kind != ast.Scalar || !strings.ContainsAny(n.Text, "'\"") {
-		return known
-	}
-	x, err := syntax.Parse(n.Text, n.Part)
-	if err != nil {
-		return known
-	}
-	return NamedIn(x, known)
-}
-
-// NamedIn is the same for an expression that is parsed.
-func NamedIn(x syntax.Node, known []Text) []Text {
-	if s, ok := x.(*syntax.String); ok && s.Value != "" && !slices.Contains(known, Text(s.Value)) {
-		known = append(known, Text(s.Value))
-	}
-	for _, k := range Children(x) {
-		known = NamedIn(k, known)
-	}
-	return known
-}
-
 // Children are the expressions in an expression.
 func Children(n syntax.Node) (out []syntax.Node) {
 	switch n := n.(type) {
