@@ -273,7 +273,8 @@ func (s *settings) session(ctx context.Context) (show, error) {
 		return nil, err
 	}
 	go h.Run(ctx)
-	return session.NewOnline(ctx, "others join with -join "+at+s.elsewhere, !s.late, true, s.player(s.dialer(at, cfg))), nil
+	return session.NewOnline(ctx, "others join with -join "+at+s.elsewhere, !s.late, true,
+		s.player(s.dialer(at, cfg))), nil
 }
 
 func (s *settings) player(dial dialer) match.PlayerConfig {
