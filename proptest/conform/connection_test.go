@@ -9,6 +9,7 @@ import (
 	"github.com/parley-go/parley/gen/compile"
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/machines/connection"
+	"github.com/parley-go/parley/machines/gne"
 )
 
 // gneFrames are the bytes of GNE's connection, written here by hand: behind 'N', 'L' and the length, which
@@ -37,8 +38,8 @@ var gneFrames = []struct {
 // game is the name of a game in the 32 bytes that it has.
 const game = "4172656e61 0000000000000000000000000000000000000000000000000000 00"
 
-// TestConnectionFrames reads and writes each frame with the interpreter's codec and the generated one, and
-// holds the sizes of the handshake to the document's 48, 12 and 44 bytes: one byte more or less is no message.
+// TestConnectionFrames reads and writes each frame with the interpreter's codec and the generated ones, also that
+// of specs/gne. One byte more or less is no message.
 func TestConnectionFrames(t *testing.T) {
 	p := load(t, "../../specs/connection/spec.yaml", compile.Options{})
 	strs := &interp.Strings{}
@@ -69,14 +70,24 @@ func TestConnectionFrames(t *testing.T) {
 			t.Errorf("%s is written as\n%x by the interpreter,\n%x by the generated codec, not\n%x", c.message,
 				a, b, frame)
 		}
-		if c.length < 12 {
+		if msg.Kind == connection.MessagePacket {
 			continue
+		}
+		var composed gne.Message
+		if err := gne.DecodeMessageToOnTcp(to, frame, &composed); err != nil || composed.String() != c.message {
+			t.Errorf("specs/gne reads %x as %s, not %s: %v", frame, composed.String(), c.message, err)
+		}
+		if b, _ := gne.AppendMessage(nil, &composed); string(b) != string(frame) {
+			t.Errorf("specs/gne writes %s as\n%x, not\n%x", c.message, b, frame)
 		}
 		for _, n := range []int{c.length - 1, c.length + 1} {
 			other := append(slices.Clone(frame), 0)[:4+n]
 			other[2] = byte(n)
 			if err := connection.DecodeMessageTo(to, other, &msg); err == nil {
-				t.Errorf("%s is taken with %d bytes", msg.Kind, n)
+				t.Errorf("%s is taken as %s with %d bytes", c.message, msg.String(), n)
+			}
+			if err := gne.DecodeMessageToOnTcp(to, other, &composed); err == nil {
+				t.Errorf("%s is taken as %s with %d bytes by specs/gne", c.message, composed.String(), n)
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-go/parley/machines/connection"
 	"github.com/parley-go/parley/machines/events"
 	"github.com/parley-go/parley/machines/gameserver"
+	"github.com/parley-go/parley/machines/gne"
 	"github.com/parley-go/parley/machines/lobby"
 	"github.com/parley-go/parley/machines/lockstep"
 	"github.com/parley-go/parley/machines/masterserver"
@@ -35,6 +36,7 @@ func init() {
 	simple("confirm.peer", confirm.NewPeerRunner)
 	simple("connection.client", connection.NewClientRunner)
 	simple("gameserver.client", gameserver.NewClientRunner)
+	simple("gne.client", gne.NewClientRunner)
 	simple("lobby.player", lobby.NewPlayerRunner)
 	simple("masterserver.gameserver", masterserver.NewGameserverRunner)
 	simple("masterserver.master", masterserver.NewMasterRunner)
@@ -50,6 +52,14 @@ func init() {
 	simple("ssr.player", ssr.NewPlayerRunner)
 	capi.Register("connection.server", func(p *capi.Params) (fsm.Commander, error) {
 		return connection.NewServerRunner(settings(p))
+	})
+	capi.Register("gne.server", func(p *capi.Params) (fsm.Commander, error) {
+		own := settings(p)
+		return gne.NewServerRunner(gne.Settings{
+			Version: gne.Version(own.Version), Game: word(p, "game", 31, gne.NewGame),
+			Edition: gne.Edition(own.Edition),
+			Wish:    gne.Rate(own.Wish), Takes: gne.Rate(own.Takes),
+			Port: gne.Optional[gne.Port]{Present: own.Port.Present, Value: gne.Port(own.Port.Value)}})
 	})
 	capi.Register("lobby.server", func(p *capi.Params) (fsm.Commander, error) {
 		return lobby.NewServerRunner(self(p))

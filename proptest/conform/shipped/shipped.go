@@ -13,6 +13,7 @@ import (
 	"github.com/parley-go/parley/machines/connection"
 	"github.com/parley-go/parley/machines/events"
 	"github.com/parley-go/parley/machines/gameserver"
+	"github.com/parley-go/parley/machines/gne"
 	"github.com/parley-go/parley/machines/lobby"
 	"github.com/parley-go/parley/machines/lockstep"
 	"github.com/parley-go/parley/machines/masterserver"
@@ -157,4 +158,9 @@ var Targets = []Target{
 	{"specs/gameserver/spec.yaml", "client", gameserver.NewClientRunner,
 		Adapt[gameserver.Client, gameserver.ClientEvent], gameserver.DecodeMessageOnLines,
 		gameserver.AppendMessage, gameserver.FrameSizeOnLines},
+	// The codec is that of the stream.
+	{"specs/gne/spec.yaml", "server", gne.NewServerRunner, Adapt[gne.Server, gne.ServerEvent],
+		gne.DecodeMessageOnTcp, gne.AppendMessage, gne.FrameSizeOnTcp},
+	{"specs/gne/spec.yaml", "client", gne.NewClientRunner, Adapt[gne.Client, gne.ClientEvent],
+		gne.DecodeMessageOnTcp, gne.AppendMessage, gne.FrameSizeOnTcp},
 }
