@@ -37,7 +37,7 @@ type ClientDeskPart struct {
 // linkUp gives the part the event up.
 func (m *ClientDeskPart) linkUp(fx *ClientEffects) {
 	if m.State == ClientDeskStateCalling {
-		// specs/negotiation/spec.yaml:163
+		// specs/negotiation/spec.yaml:162
 		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingDeskWanted})
 		m.State = ClientDeskStateReady
 	}
@@ -45,35 +45,27 @@ func (m *ClientDeskPart) linkUp(fx *ClientEffects) {
 
 // receiveSuggest gives the part the message SUGGEST. It returns false if the part refuses that.
 func (m *ClientDeskPart) receiveSuggest(fx *ClientEffects, name Name, data About) bool {
-	switch m.State {
-	case ClientDeskStateWaiting:
-		// specs/negotiation/spec.yaml:169
-		m.Better = name
-		m.More = data
-		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingDeskSuggested, deskSuggested: clientWaitingDeskSuggestedFields{name: name, data: data}})
-		m.State = ClientDeskStateDeciding
-		return true
-	case ClientDeskStateGone:
-		// specs/negotiation/spec.yaml:176
-		return true
+	if m.State != ClientDeskStateWaiting {
+		return false
 	}
-	return false
+	// specs/negotiation/spec.yaml:168
+	m.Better = name
+	m.More = data
+	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingDeskSuggested, deskSuggested: clientWaitingDeskSuggestedFields{name: name, data: data}})
+	m.State = ClientDeskStateDeciding
+	return true
 }
 
 // receiveAccept gives the part the message ACCEPT. It returns false if the part refuses that.
 func (m *ClientDeskPart) receiveAccept(fx *ClientEffects, id Id) bool {
-	switch m.State {
-	case ClientDeskStateWaiting:
-		// specs/negotiation/spec.yaml:170
-		m.Number = Optional[Id]{Present: true, Value: id}
-		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingDeskAccepted, deskAccepted: clientWaitingDeskAcceptedFields{id: id}})
-		m.State = ClientDeskStatePlaying
-		return true
-	case ClientDeskStateGone:
-		// specs/negotiation/spec.yaml:176
-		return true
+	if m.State != ClientDeskStateWaiting {
+		return false
 	}
-	return false
+	// specs/negotiation/spec.yaml:169
+	m.Number = Optional[Id]{Present: true, Value: id}
+	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingDeskAccepted, deskAccepted: clientWaitingDeskAcceptedFields{id: id}})
+	m.State = ClientDeskStatePlaying
+	return true
 }
 
 // onRefuse handles REFUSE in the states ready, waiting and deciding.
@@ -88,11 +80,8 @@ func (m *ClientDeskPart) onRefuse(fx *ClientEffects, why Why) {
 func (m *ClientDeskPart) receiveRefuse(fx *ClientEffects, why Why) bool {
 	switch m.State {
 	case ClientDeskStateReady, ClientDeskStateWaiting, ClientDeskStateDeciding:
-		// specs/negotiation/spec.yaml:179
+		// specs/negotiation/spec.yaml:178
 		m.onRefuse(fx, why)
-		return true
-	case ClientDeskStateGone:
-		// specs/negotiation/spec.yaml:176
 		return true
 	}
 	return false
@@ -110,11 +99,11 @@ func (m *ClientDeskPart) onDescribe(fx *ClientEffects, name Name, data About) {
 func (m *ClientDeskPart) commandDescribe(fx *ClientEffects, name Name, data About) bool {
 	switch m.State {
 	case ClientDeskStateReady:
-		// specs/negotiation/spec.yaml:166
+		// specs/negotiation/spec.yaml:165
 		m.onDescribe(fx, name, data)
 		return true
 	case ClientDeskStateDeciding:
-		// specs/negotiation/spec.yaml:174
+		// specs/negotiation/spec.yaml:173
 		m.onDescribe(fx, name, data)
 		return true
 	}
@@ -126,7 +115,7 @@ func (m *ClientDeskPart) commandAgree(fx *ClientEffects) bool {
 	if m.State != ClientDeskStateDeciding {
 		return false
 	}
-	// specs/negotiation/spec.yaml:173
+	// specs/negotiation/spec.yaml:172
 	m.Called = m.Better
 	m.About = m.More
 	fx.sendTo(MessagePlayer, 0).Player = PlayerMessage{Name: m.Better, About: m.More}

@@ -50,29 +50,28 @@ func (m *ClientGamePart) receivePiece(fx *ClientEffects, at2 Stamp, last bool, d
 		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingGamePiece, gamePiece: clientWaitingGamePieceFields{data: data, last: last}})
 		return true
 	case ClientGameStateGone:
-		// specs/snapshot/spec.yaml:157
+		// specs/snapshot/spec.yaml:155
 		return true
 	}
 	return false
 }
 
+// onChange handles CHANGE in the states downloading and playing.
+func (m *ClientGamePart) onChange(fx *ClientEffects, number Stamp, data Data) {
+	m.Wrong = m.Wrong || !m.Some || int64(number) != (int64(m.Seen)+1)%Period
+	m.Seen = number
+	fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingGameChanged, gameChanged: clientWaitingGameChangedFields{data: data}})
+}
+
 // receiveChange gives the part the message CHANGE. It returns false if the part refuses that.
 func (m *ClientGamePart) receiveChange(fx *ClientEffects, number Stamp, data Data) bool {
 	switch m.State {
-	case ClientGameStateDownloading:
-		// specs/snapshot/spec.yaml:151
-		m.Wrong = m.Wrong || !m.Some || int64(number) != (int64(m.Seen)+1)%Period
-		m.Seen = number
-		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingGameChanged, gameChanged: clientWaitingGameChangedFields{data: data}})
-		return true
-	case ClientGameStatePlaying:
-		// specs/snapshot/spec.yaml:155
-		m.Wrong = m.Wrong || int64(number) != (int64(m.Seen)+1)%Period
-		m.Seen = number
-		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingGameChanged, gameChanged: clientWaitingGameChangedFields{data: data}})
+	case ClientGameStateDownloading, ClientGameStatePlaying:
+		// specs/snapshot/spec.yaml:159
+		m.onChange(fx, number, data)
 		return true
 	case ClientGameStateGone:
-		// specs/snapshot/spec.yaml:157
+		// specs/snapshot/spec.yaml:155
 		return true
 	}
 	return false
@@ -82,12 +81,12 @@ func (m *ClientGamePart) receiveChange(fx *ClientEffects, number Stamp, data Dat
 func (m *ClientGamePart) receiveJoined(fx *ClientEffects) bool {
 	switch m.State {
 	case ClientGameStateDownloading:
-		// specs/snapshot/spec.yaml:152
+		// specs/snapshot/spec.yaml:151
 		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingGameJoined})
 		m.State = ClientGameStatePlaying
 		return true
 	case ClientGameStateGone:
-		// specs/snapshot/spec.yaml:157
+		// specs/snapshot/spec.yaml:155
 		return true
 	}
 	return false
@@ -97,11 +96,11 @@ func (m *ClientGamePart) receiveJoined(fx *ClientEffects) bool {
 func (m *ClientGamePart) receiveSaid(fx *ClientEffects, data Data) bool {
 	switch m.State {
 	case ClientGameStatePlaying:
-		// specs/snapshot/spec.yaml:156
+		// specs/snapshot/spec.yaml:154
 		fx.clientQueue = append(fx.clientQueue, clientWaiting{kind: clientWaitingGameSaid, gameSaid: clientWaitingGameSaidFields{data: data}})
 		return true
 	case ClientGameStateGone:
-		// specs/snapshot/spec.yaml:157
+		// specs/snapshot/spec.yaml:155
 		return true
 	}
 	return false

@@ -77,21 +77,21 @@ func (m *ServerDeskPart) settle(fx *ServerEffects) bool {
 		if m.State == ServerDeskStateUp {
 			switch next.kind {
 			case serverDeskWaitingSessionArrives:
-				// specs/negotiation/spec.yaml:131
+				// specs/negotiation/spec.yaml:130
 				if m.count() > Places {
 					if !m.Session[next.sessionArrives.c].commandRefuse(fx, next.sessionArrives.c, WhyFull) {
 						return false
 					}
 					continue
 				}
-				// specs/negotiation/spec.yaml:132 there is a place
+				// specs/negotiation/spec.yaml:131 there is a place
 				continue
 			case serverDeskWaitingSessionAsks:
-				// specs/negotiation/spec.yaml:133
+				// specs/negotiation/spec.yaml:132
 				fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingDeskJudge, deskJudge: serverWaitingDeskJudgeFields{client: next.sessionAsks.c, name: m.Session[next.sessionAsks.c].Called, data: m.Session[next.sessionAsks.c].About}})
 				continue
 			case serverDeskWaitingSessionAgrees:
-				// specs/negotiation/spec.yaml:134
+				// specs/negotiation/spec.yaml:133
 				value := m.firstId()
 				if !value.Present {
 					return false
@@ -102,11 +102,11 @@ func (m *ServerDeskPart) settle(fx *ServerEffects) bool {
 				fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingDeskJoined, deskJoined: serverWaitingDeskJoinedFields{client: next.sessionAgrees.c, id: m.Session[next.sessionAgrees.c].Number, name: m.Session[next.sessionAgrees.c].Called, data: m.Session[next.sessionAgrees.c].About}})
 				continue
 			case serverDeskWaitingSessionDismissed:
-				// specs/negotiation/spec.yaml:136
+				// specs/negotiation/spec.yaml:135
 				fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingDeskDismissed, deskDismissed: serverWaitingDeskDismissedFields{client: next.sessionDismissed.c}})
 				continue
 			case serverDeskWaitingSessionLeaves:
-				// specs/negotiation/spec.yaml:135
+				// specs/negotiation/spec.yaml:134
 				fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingDeskLeft, deskLeft: serverWaitingDeskLeftFields{id: next.sessionLeaves.id}})
 				continue
 			}
@@ -122,7 +122,7 @@ func (m *ServerDeskPart) linkLost(fx *ServerEffects) bool {
 	if m.State != ServerDeskStateUp {
 		return true
 	}
-	// specs/negotiation/spec.yaml:129
+	// specs/negotiation/spec.yaml:128
 	m.Session[fx.from].linkLost(fx, fx.from)
 	return m.settle(fx)
 }
@@ -132,7 +132,7 @@ func (m *ServerDeskPart) commandDrop(fx *ServerEffects, client fsm.Peer) bool {
 	if m.State != ServerDeskStateUp {
 		return false
 	}
-	// specs/negotiation/spec.yaml:140
+	// specs/negotiation/spec.yaml:139
 	if m.Session[client].State != ServerDeskSessionStateAway {
 		return m.Session[client].commandDrop(fx, client) && m.settle(fx)
 	}
@@ -144,7 +144,7 @@ func (m *ServerDeskPart) linkUp(fx *ServerEffects) bool {
 	if m.State != ServerDeskStateUp {
 		return true
 	}
-	// specs/negotiation/spec.yaml:129
+	// specs/negotiation/spec.yaml:128
 	m.Session[fx.from].linkUp(fx, fx.from)
 	return m.settle(fx)
 }
@@ -154,7 +154,7 @@ func (m *ServerDeskPart) receivePlayer(fx *ServerEffects, name Name, data About)
 	if m.State != ServerDeskStateUp {
 		return false
 	}
-	// specs/negotiation/spec.yaml:129
+	// specs/negotiation/spec.yaml:128
 	return m.Session[fx.from].receivePlayer(fx, fx.from, name, data) && m.settle(fx)
 }
 
@@ -174,7 +174,7 @@ func (m *ServerDeskPart) commandAccept(fx *ServerEffects, client fsm.Peer) bool 
 	if m.State != ServerDeskStateUp {
 		return false
 	}
-	// specs/negotiation/spec.yaml:137
+	// specs/negotiation/spec.yaml:136
 	if m.Session[client].State == ServerDeskSessionStateJudging && m.all(client) {
 		value := m.firstId()
 		if !value.Present || !m.Session[client].commandAccept(fx, client, value.Value) {
@@ -202,7 +202,7 @@ func (m *ServerDeskPart) commandSuggest(fx *ServerEffects, client fsm.Peer, name
 	if m.State != ServerDeskStateUp {
 		return false
 	}
-	// specs/negotiation/spec.yaml:138
+	// specs/negotiation/spec.yaml:137
 	if m.Session[client].State == ServerDeskSessionStateJudging && (name != m.Session[client].Called || data != m.Session[client].About) && m.allBySessionCalled(client, name) {
 		return m.Session[client].commandSuggest(fx, client, name, data)
 	}
@@ -214,7 +214,7 @@ func (m *ServerDeskPart) commandRefuse(fx *ServerEffects, client fsm.Peer) bool 
 	if m.State != ServerDeskStateUp {
 		return false
 	}
-	// specs/negotiation/spec.yaml:139
+	// specs/negotiation/spec.yaml:138
 	if m.Session[client].State == ServerDeskSessionStateJudging {
 		return m.Session[client].commandRefuse(fx, client, WhyUnwanted) && m.settle(fx)
 	}

@@ -47,7 +47,7 @@ func newServerDeskSessionPart() ServerDeskSessionPart {
 func (m *ServerDeskSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 	switch m.State {
 	case ServerDeskSessionStateFresh, ServerDeskSessionStateJudging, ServerDeskSessionStateOffered:
-		// specs/negotiation/spec.yaml:102
+		// specs/negotiation/spec.yaml:101
 		m.State = ServerDeskSessionStateAway
 		// specs/negotiation/spec.yaml:70 entry
 		if m.Patience {
@@ -59,7 +59,7 @@ func (m *ServerDeskSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 		m.Used = 0
 		m.Number = 1
 	case ServerDeskSessionStatePlaying:
-		// specs/negotiation/spec.yaml:91
+		// specs/negotiation/spec.yaml:90
 		fx.serverDeskQueue = append(fx.serverDeskQueue, serverDeskWaiting{kind: serverDeskWaitingSessionLeaves, sessionLeaves: serverDeskWaitingSessionLeavesFields{c: c, id: m.Number}})
 		m.State = ServerDeskSessionStateAway
 		// specs/negotiation/spec.yaml:70 entry
@@ -78,7 +78,7 @@ func (m *ServerDeskSessionPart) linkLost(fx *ServerEffects, c fsm.Peer) {
 func (m *ServerDeskSessionPart) commandRefuse(fx *ServerEffects, c fsm.Peer, why Why) bool {
 	switch m.State {
 	case ServerDeskSessionStateFresh, ServerDeskSessionStateJudging:
-		// specs/negotiation/spec.yaml:99
+		// specs/negotiation/spec.yaml:98
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: why}
 		fx.closeTo(c)
 		fx.serverDeskQueue = append(fx.serverDeskQueue, serverDeskWaiting{kind: serverDeskWaitingSessionDismissed, sessionDismissed: serverDeskWaitingSessionDismissedFields{c: c}})
@@ -108,11 +108,11 @@ func (m *ServerDeskSessionPart) onAccept(fx *ServerEffects, c fsm.Peer, id Id) {
 func (m *ServerDeskSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id Id) bool {
 	switch m.State {
 	case ServerDeskSessionStateJudging:
-		// specs/negotiation/spec.yaml:78
+		// specs/negotiation/spec.yaml:77
 		m.onAccept(fx, c, id)
 		return true
 	case ServerDeskSessionStateAgreed:
-		// specs/negotiation/spec.yaml:88
+		// specs/negotiation/spec.yaml:87
 		m.onAccept(fx, c, id)
 		return true
 	}
@@ -123,7 +123,7 @@ func (m *ServerDeskSessionPart) commandAccept(fx *ServerEffects, c fsm.Peer, id 
 func (m *ServerDeskSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool {
 	switch m.State {
 	case ServerDeskSessionStateFresh, ServerDeskSessionStateJudging, ServerDeskSessionStateOffered:
-		// specs/negotiation/spec.yaml:103
+		// specs/negotiation/spec.yaml:102
 		fx.closeTo(c)
 		m.State = ServerDeskSessionStateAway
 		// specs/negotiation/spec.yaml:70 entry
@@ -137,7 +137,7 @@ func (m *ServerDeskSessionPart) commandDrop(fx *ServerEffects, c fsm.Peer) bool 
 		m.Number = 1
 		return true
 	case ServerDeskSessionStatePlaying:
-		// specs/negotiation/spec.yaml:92
+		// specs/negotiation/spec.yaml:91
 		fx.closeTo(c)
 		fx.serverDeskQueue = append(fx.serverDeskQueue, serverDeskWaiting{kind: serverDeskWaitingSessionLeaves, sessionLeaves: serverDeskWaitingSessionLeavesFields{c: c, id: m.Number}})
 		m.State = ServerDeskSessionStateAway
@@ -169,11 +169,8 @@ func (m *ServerDeskSessionPart) linkUp(fx *ServerEffects, c fsm.Peer) {
 // receivePlayer gives the part the message PLAYER. It returns false if the part refuses that.
 func (m *ServerDeskSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, name Name, data About) bool {
 	switch m.State {
-	case ServerDeskSessionStateAway:
-		// specs/negotiation/spec.yaml:72
-		return true
 	case ServerDeskSessionStateFresh:
-		// specs/negotiation/spec.yaml:75
+		// specs/negotiation/spec.yaml:74
 		if m.Patience {
 			m.Patience = false
 			fx.stop(serverAlarmDeskSessionPatience, uint32(c))
@@ -185,7 +182,7 @@ func (m *ServerDeskSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, nam
 		m.State = ServerDeskSessionStateJudging
 		return true
 	case ServerDeskSessionStateOffered:
-		// specs/negotiation/spec.yaml:83
+		// specs/negotiation/spec.yaml:82
 		if name == m.Called && data == m.About {
 			if m.Patience {
 				m.Patience = false
@@ -195,7 +192,7 @@ func (m *ServerDeskSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, nam
 			m.State = ServerDeskSessionStateAgreed
 			return true
 		}
-		// specs/negotiation/spec.yaml:84
+		// specs/negotiation/spec.yaml:83
 		if m.Used < 8 {
 			if m.Patience {
 				m.Patience = false
@@ -208,7 +205,7 @@ func (m *ServerDeskSessionPart) receivePlayer(fx *ServerEffects, c fsm.Peer, nam
 			m.State = ServerDeskSessionStateJudging
 			return true
 		}
-		// specs/negotiation/spec.yaml:85
+		// specs/negotiation/spec.yaml:84
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhyUndecided}
 		fx.closeTo(c)
 		fx.serverDeskQueue = append(fx.serverDeskQueue, serverDeskWaiting{kind: serverDeskWaitingSessionDismissed, sessionDismissed: serverDeskWaitingSessionDismissedFields{c: c}})
@@ -232,7 +229,7 @@ func (m *ServerDeskSessionPart) commandSuggest(fx *ServerEffects, c fsm.Peer, na
 	if m.State != ServerDeskSessionStateJudging {
 		return false
 	}
-	// specs/negotiation/spec.yaml:79
+	// specs/negotiation/spec.yaml:78
 	m.Called = name
 	m.About = data
 	fx.sendTo(MessageSuggest, c).Suggest = SuggestMessage{Name: name, About: data}
@@ -247,7 +244,7 @@ func (m *ServerDeskSessionPart) expirePatience(fx *ServerEffects, c fsm.Peer) fs
 	switch m.State {
 	case ServerDeskSessionStateFresh, ServerDeskSessionStateOffered:
 		m.Patience = false
-		// specs/negotiation/spec.yaml:96
+		// specs/negotiation/spec.yaml:95
 		fx.sendTo(MessageRefuse, c).Refuse = RefuseMessage{Why: WhySlow}
 		fx.closeTo(c)
 		fx.serverDeskQueue = append(fx.serverDeskQueue, serverDeskWaiting{kind: serverDeskWaitingSessionDismissed, sessionDismissed: serverDeskWaitingSessionDismissedFields{c: c}})

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "c70b82c04be195327b22bc95b12561efe95c98995a7f929546da9572446054dd"
+const hash = "2dffcc4e34f5c3d99bb7d378ac92965f724c4534856889eb62283ddb36a1ab3a"
 
 // The constants of the specification that its machines use.
 const (
