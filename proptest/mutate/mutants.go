@@ -239,7 +239,7 @@ func expression(e model.Expr, repl func(model.Expr) model.Expr) change {
 			return repl(x)
 		})
 	}
-	return either(with(func(x model.Expr) bool { return model.ExprString(x) == text }),
+	return either(with(func(x model.Expr) bool { return sameKind(x, e) && model.ExprString(x) == text }),
 		with(func(x model.Expr) bool { return sameKind(x, e) }))
 }
 
