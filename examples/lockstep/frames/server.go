@@ -38,6 +38,9 @@ type ServerConfig struct {
 	OnCame func(name string, slot int)
 	OnSat  func(name string, slot int)
 	OnWent func(slot int, why lockstep.Reason)
+	// OnRunning is called when the first frame is announced: from then on others can join. The driver's goroutine
+	// calls it.
+	OnRunning func()
 	// OnOver is called when nobody plays any more; Run goes on until ctx ends.
 	OnOver func()
 	// Record gets what happens, if it is not nil.
@@ -54,6 +57,7 @@ type Server struct {
 
 	mu      sync.Mutex // of what follows: the driver's goroutine writes it, that of Run reads it
 	queue   queue
+	running bool // OnRunning has been called
 	ready   bool // the next frame, as far as we can tell
 	loading bool
 }
@@ -135,6 +139,34 @@ func (s *Server) Keep(ctx context.Context, slot int, key uint64) error {
 		return keep(r, slot, map[int]uint64{slot: key})
 	})
 	return err
+}
+
+// Shut keeps the slots that nobody has for nobody.
+func (s *Server) Shut(ctx context.Context) error {
+	for slot := range Slots {
+		if _, err := s.d.Do(ctx, func(r *lockstep.ServerRunner) fsm.Result {
+			if r.Machine.Seat[slot].Present || r.Machine.Keys[slot].Present {
+				return fsm.Result{Code: fsm.NotRun, Transition: fsm.NoTransition}
+			}
+			return keep(r, slot, nil)
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Keys returns the keys of those who sit in a slot, for [ServerConfig].
+func (s *Server) Keys(ctx context.Context) (keys map[int]uint64, err error) {
+	err = s.d.Read(ctx, func(r *lockstep.ServerRunner) {
+		keys = map[int]uint64{}
+		for i, k := range r.Machine.Keys {
+			if k.Present && r.Machine.Seat[i].Present {
+				keys[i] = uint64(k.Value)
+			}
+		}
+	})
+	return keys, err
 }
 
 func keep(r *lockstep.ServerRunner, slot int, keys map[int]uint64) fsm.Result {
@@ -256,6 +288,10 @@ func (s *Server) report(r *lockstep.ServerRunner, i int) {
 		s.queue.commands(v.Commands.Slot, v.Commands.Frame, &v.Commands.Commands)
 	case lockstep.ServerReportAnnounced:
 		s.queue.announced(v.Announced.Frame, v.Announced.Due, v.Announced.Length, v.Announced.Next)
+		if !s.running && s.cfg.OnRunning != nil {
+			defer s.cfg.OnRunning()
+		}
+		s.running = true
 	}
 	s.look(&r.Machine)
 	if s.ready {

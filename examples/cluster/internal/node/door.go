@@ -1,0 +1,312 @@
+package node
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"net"
+	"time"
+
+	"github.com/nats-io/nats.go"
+
+	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// visitor is somebody who has connected and said what they want.
+type visitor struct {
+	conn *net.TCPConn
+	join tenure.JoinMessage
+	done func() // frees the place; to be called when the connection is over
+}
+
+// maxFrame is the longest frame that is read at the door.
+const maxFrame = 512
+
+// accept lets in who connects, until ctx ends or the listener fails.
+func (n *Node) accept(ctx context.Context, listener *net.TCPListener) error {
+	for {
+		conn, err := listener.AcceptTCP()
+		if err != nil {
+			if ctx.Err() != nil {
+				return nil
+			}
+			return err
+		}
+		select {
+		case n.places <- struct{}{}:
+			go n.door(ctx, conn)
+		default:
+			n.Turned.Add(1)
+			conn.Close()
+		}
+	}
+}
+
+// door asks a visitor what they want.
+func (n *Node) door(ctx context.Context, conn *net.TCPConn) {
+	v := visitor{conn: conn, done: func() { <-n.places }}
+	ctx, cancel := context.WithTimeout(ctx, n.cfg.Handshake)
+	defer cancel()
+	_ = conn.SetDeadline(time.Now().Add(n.cfg.Handshake))
+	m, err := ReadFrame(conn)
+	game := store.Game{Kind: m.Join.Kind, Name: m.Join.Game.String()}
+	who := m.Join.Who.String()
+	if err != nil || m.Kind != tenure.MessageJoin || store.CheckName(game.Name) != nil ||
+		who != "" && store.CheckName(who) != nil {
+		n.Turned.Add(1)
+		v.refuse(nil)
+		return
+	}
+	v.join = m.Join
+	if !n.admit(ctx, game, v) {
+		n.send(ctx, game, v)
+	}
+}
+
+// admit lets the visitor in, if the game is here or comes here.
+func (n *Node) admit(ctx context.Context, game store.Game, v visitor) bool {
+	if game.Kind == tenure.KindMatch && !n.has(game) {
+		return false // relays are found by subject
+	}
+	it := n.find(game)
+	if it == nil {
+		return false
+	}
+	it.mu.Lock()
+	defer it.mu.Unlock()
+	out := n.ask(ctx, it, v.join.Epoch)
+	if !out.here {
+		if out.owner != 0 {
+			n.moved(ctx, v, out)
+			return true
+		}
+		return false
+	}
+	n.Joins.Add(1)
+	if who := v.join.Who.String(); who != "" {
+		n.presence.came(who, game)
+		free := v.done
+		v.done = func() { n.presence.left(who); free() }
+	}
+	_ = v.conn.SetDeadline(time.Time{})
+	it.serves.join(ctx, v, out.epoch)
+	return true
+}
+
+// ask asks for a game, and begins to serve it if it comes here. The caller has the item's lock.
+func (n *Node) ask(ctx context.Context, it *item, known tenure.Epoch) outcome {
+	if it.gone {
+		return outcome{}
+	}
+	s := n.current.Load()
+	out := it.ask(ctx, n.st, known)
+	if !out.here {
+		if it.serves == nil {
+			n.forget(it)
+		}
+		return out
+	}
+	if s == nil || !s.alive.Load() || s.id != tenure.Id(it.claim.Machine.Me) {
+		it.fence() // it has come too late
+		n.forget(it)
+		return outcome{}
+	}
+	if it.serves == nil {
+		n.Taken.Add(1)
+		it.since, it.idle = time.Now(), time.Now()
+		it.serves = n.begin(it.game, out.epoch)
+	}
+	return out
+}
+
+func (n *Node) begin(game store.Game, epoch tenure.Epoch) service {
+	if game.Kind == tenure.KindMatch {
+		return newRelay(n, game, epoch)
+	}
+	return newRoom(n)
+}
+
+// send sends a visitor to where the game is, or will be.
+func (n *Node) send(ctx context.Context, game store.Game, v visitor) {
+	for range attempts {
+		p, ok := n.place(ctx, game, v.join.Epoch)
+		if !ok {
+			break
+		}
+		if p.Address == n.here && p.Owner == n.id() {
+			if n.admit(ctx, game, v) {
+				return
+			}
+			continue
+		}
+		n.Moves.Add(1)
+		v.refuse(movedTo(p.Owner, p.Epoch, p.Address))
+		return
+	}
+	n.Laters.Add(1)
+	v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+}
+
+func (n *Node) id() tenure.Id {
+	if s := n.current.Load(); s != nil {
+		return s.id
+	}
+	return 0
+}
+
+// moved tells a visitor who has the game.
+func (n *Node) moved(ctx context.Context, v visitor, out outcome) {
+	if address, ok := n.st.Where(ctx, out.owner); ok {
+		n.Moves.Add(1)
+		v.refuse(movedTo(out.owner, out.epoch, address))
+		return
+	}
+	n.Laters.Add(1)
+	v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+}
+
+func movedTo(owner tenure.Id, epoch tenure.Epoch, address string) *tenure.Message {
+	there, ok := tenure.NewAddress(address)
+	if !ok {
+		return &tenure.Message{Kind: tenure.MessageLater}
+	}
+	return &tenure.Message{Kind: tenure.MessageMoved, Moved: tenure.MovedMessage{Owner: owner, Epoch: epoch, There: there}}
+}
+
+// refuse answers a visitor, if there is something to say, and lets them go.
+func (v visitor) refuse(m *tenure.Message) {
+	if m != nil {
+		_ = v.answer(m)
+	}
+	v.conn.Close()
+	v.done()
+}
+
+// answer writes a frame.
+func (v visitor) answer(m *tenure.Message) error {
+	frame, err := tenure.AppendMessage(nil, m)
+	if err != nil {
+		return err
+	}
+	_ = v.conn.SetWriteDeadline(time.Now().Add(time.Second))
+	defer v.conn.SetWriteDeadline(time.Time{})
+	_, err = v.conn.Write(frame)
+	return err
+}
+
+// here tells a visitor that the game is here, and returns the link over which it goes on.
+func (v visitor) here(epoch tenure.Epoch, leads bool) (*tcp.Link, error) {
+	m := tenure.Message{Kind: tenure.MessageHere, Here: tenure.HereMessage{Epoch: epoch, Leads: leads}}
+	if err := v.answer(&m); err != nil {
+		return nil, err
+	}
+	return tcp.New(v.conn, tcp.Config{}), nil
+}
+
+// ReadFrame reads a frame of the door, and no byte of what follows it.
+func ReadFrame(r io.Reader) (m tenure.Message, err error) {
+	var buf [maxFrame]byte
+	if _, err := io.ReadFull(r, buf[:2]); err != nil {
+		return m, err
+	}
+	size := int(binary.BigEndian.Uint16(buf[:]))
+	if size < 2 || size > maxFrame {
+		return m, tenure.DecodeMessage(buf[:2], &m)
+	}
+	if _, err := io.ReadFull(r, buf[2:size]); err != nil {
+		return m, err
+	}
+	return m, tenure.DecodeMessage(buf[:size], &m)
+}
+
+// place says where a game is. It is the answer to a question that goes to any server that has room.
+type place struct {
+	Address string       `json:"address"`
+	Owner   tenure.Id    `json:"owner"`
+	Epoch   tenure.Epoch `json:"epoch"`
+}
+
+// question asks for a server for a game.
+type question struct {
+	Name  string       `json:"name"`
+	Epoch tenure.Epoch `json:"epoch"`
+}
+
+// maxAsked is how many questions of others a server answers at a time. Those beyond are not answered, and whoever asks
+// asks another.
+const maxAsked = 64
+
+func (n *Node) subject(kind tenure.Kind) string { return n.st.Subject("serve." + kind.String()) }
+
+// offer answers the questions of other servers, for the kinds of games that are served here.
+func (n *Node) offer() (stop func(), err error) {
+	busy := make(chan struct{}, maxAsked)
+	var subs []*nats.Subscription
+	stop = func() {
+		for _, s := range subs {
+			_ = s.Unsubscribe()
+		}
+	}
+	for kind, most := range map[tenure.Kind]int{tenure.KindLobby: n.cfg.Lobbies, tenure.KindMatch: n.cfg.Matches} {
+		if most < 0 {
+			continue
+		}
+		s, err := n.st.Conn().QueueSubscribe(n.subject(kind), "servers", func(m *nats.Msg) {
+			select {
+			case busy <- struct{}{}:
+				go func() {
+					defer func() { <-busy }()
+					n.answerQuestion(kind, m)
+				}()
+			default:
+				_ = m.Respond([]byte("{}"))
+			}
+		})
+		if err != nil {
+			stop()
+			return nil, err
+		}
+		_ = s.SetPendingLimits(1024, 1<<20) // beyond that questions are lost, and asked again
+		subs = append(subs, s)
+	}
+	return stop, n.st.Conn().FlushTimeout(5 * time.Second)
+}
+
+func (n *Node) answerQuestion(kind tenure.Kind, m *nats.Msg) {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*n.st.Patience())
+	defer cancel()
+	var q question
+	var p place
+	if json.Unmarshal(m.Data, &q) == nil && store.CheckName(q.Name) == nil {
+		if it := n.find(store.Game{Kind: kind, Name: q.Name}); it != nil {
+			it.mu.Lock()
+			out := n.ask(ctx, it, q.Epoch)
+			it.mu.Unlock()
+			if out.here {
+				p = place{Address: n.here, Owner: n.id(), Epoch: out.epoch}
+			} else if address, ok := n.st.Where(ctx, out.owner); out.owner != 0 && ok {
+				p = place{Address: address, Owner: out.owner, Epoch: out.epoch}
+			}
+		}
+	}
+	b, _ := json.Marshal(p)
+	_ = m.Respond(b)
+}
+
+// place asks the others.
+func (n *Node) place(ctx context.Context, game store.Game, epoch tenure.Epoch) (p place, ok bool) {
+	b, err := json.Marshal(question{Name: game.Name, Epoch: epoch})
+	if err != nil {
+		return p, false
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*n.st.Patience())
+	defer cancel()
+	m, err := n.st.Conn().RequestWithContext(ctx, n.subject(game.Kind), b)
+	if err != nil || json.Unmarshal(m.Data, &p) != nil {
+		return p, false
+	}
+	return p, p.Address != ""
+}

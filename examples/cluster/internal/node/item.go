@@ -1,0 +1,116 @@
+package node
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// item is what a server knows of a game, and what it does while the game is here.
+type item struct {
+	game store.Game
+	mu   sync.Mutex // one question at a time; what follows is under it
+	// claim says whose the game is, and serves what is done while it is ours.
+	claim  *tenure.ClaimRunner
+	serves service
+	since  time.Time // it is ours
+	idle   time.Time // nobody has been there
+	gone   bool      // it is not in the table any more
+}
+
+// service is a game that is here.
+type service interface {
+	// join lets a player in, who has connected and said what it wants. It belongs to the service from then on.
+	join(ctx context.Context, v visitor, epoch tenure.Epoch)
+	// players says how many there are, and over whether nobody will come again.
+	players() int
+	over() bool
+	stop()
+}
+
+// outcome is what came of asking for a game.
+type outcome struct {
+	here  bool
+	epoch tenure.Epoch
+	owner tenure.Id // not 0: it is there
+}
+
+// attempts is how often the store is asked again when it does not answer.
+const attempts = 3
+
+// ask asks for the game. The caller has the lock.
+func (it *item) ask(ctx context.Context, st *store.Store, known tenure.Epoch) outcome {
+	if it.claim.Ask(known).Code == fsm.Ignored {
+		it.claim.Timeout(0, 0) // it was left without an answer the last time
+	}
+	return it.carryOut(ctx, st)
+}
+
+// carryOut does what the machine wants, and gives it the answers, until it wants nothing more or gets none.
+func (it *item) carryOut(ctx context.Context, st *store.Store) (out outcome) {
+	silent := 0
+	for {
+		var question *tenure.Message
+		for i := range it.claim.Effects() {
+			switch it.claim.Effect(i).Kind {
+			case fsm.Send:
+				question = it.claim.Message(i)
+			case fsm.Report:
+				switch r := it.claim.Report(i); r.Kind {
+				case tenure.ClaimReportHere:
+					out = outcome{here: true, epoch: r.Here.Epoch}
+				case tenure.ClaimReportElsewhere:
+					out = outcome{owner: r.Elsewhere.Owner, epoch: r.Elsewhere.Epoch}
+				case tenure.ClaimReportStopped:
+					it.halt()
+				}
+			}
+		}
+		if question == nil {
+			return out
+		}
+		a, ok := st.Answer(ctx, it.game, "", question)
+		if !ok {
+			if silent++; silent >= attempts || ctx.Err() != nil {
+				return outcome{}
+			}
+			if it.claim.Timeout(0, 0).Code == fsm.Refused { // nothing was to be answered
+				return out
+			}
+			continue
+		}
+		frame, err := tenure.AppendMessage(nil, &a)
+		if err != nil {
+			return outcome{} // a number that the protocol has no room for
+		}
+		if _, err := it.claim.Frame(tenure.StoreConst, frame); err != nil {
+			return outcome{}
+		}
+	}
+}
+
+// halt ends what is done while the game is here.
+func (it *item) halt() {
+	if it.serves != nil {
+		it.serves.stop()
+		it.serves = nil
+	}
+}
+
+// fence is for when the session is over.
+func (it *item) fence() {
+	it.claim.Fence()
+	it.halt()
+}
+
+// leave gives the game back, so that another server may have it at once.
+func (it *item) leave(ctx context.Context, st *store.Store) {
+	if it.claim.Leave().Code != fsm.Refused {
+		it.carryOut(ctx, st)
+	}
+	it.halt()
+}

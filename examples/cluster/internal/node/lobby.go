@@ -1,0 +1,100 @@
+package node
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/examples/internal/doors"
+	"github.com/parley-go/parley/machines/lobby"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+)
+
+// seats is how many players a lobby's machine can tell apart.
+const seats = 61
+
+// room is a lobby.
+type room struct {
+	n      *Node
+	d      *driver.Driver[*lobby.ServerRunner]
+	peers  *doors.Numbers
+	done   [seats + 1]func() // by peer; the driver's goroutine calls them
+	inside atomic.Int64
+	cancel context.CancelFunc
+	ended  chan struct{}
+}
+
+func newRoom(n *Node) service {
+	l := &room{n: n, peers: doors.New(seats), ended: make(chan struct{})}
+	r, err := lobby.NewServerRunner(0)
+	if err != nil {
+		panic(err) // the parameter is constant
+	}
+	began := time.Now()
+	h := lobby.ServerHandlers{Clock: func(c lobby.ServerClockReport) {
+		now := lobby.Time(time.Since(began) / time.Millisecond)
+		l.d.Post(func(r *lobby.ServerRunner) fsm.Result { return r.Time(c.Player, now) })
+	}}
+	l.d = driver.New(r, driver.Options[*lobby.ServerRunner]{OnReport: h.OnReport, Logger: n.cfg.Logger,
+		HandshakeLimit: n.cfg.Handshake, Mailbox: 64, ReceiveBuffer: 2048,
+		OnLink: func(_ *lobby.ServerRunner, p fsm.Peer, up bool, _ error) {
+			if !up {
+				l.free(p)
+			}
+		}})
+	ctx, cancel := context.WithCancel(context.Background())
+	l.cancel = cancel
+	go func() {
+		_ = l.d.Run(ctx) // it ends with ctx alone
+		close(l.ended)
+	}()
+	return l
+}
+
+// free is called by the driver's goroutine.
+func (l *room) free(p fsm.Peer) {
+	if done := l.done[p]; done != nil {
+		l.done[p] = nil
+		l.inside.Add(-1)
+		done()
+		l.peers.Free(p)
+	}
+}
+
+// join implements [service].
+func (l *room) join(ctx context.Context, v visitor, epoch tenure.Epoch) {
+	// A place that is not free now is not waited for: others wait for this answer.
+	soon, cancel := context.WithDeadline(ctx, time.Unix(1, 0))
+	defer cancel()
+	peer, err := l.peers.Take(soon, "player")
+	if err != nil {
+		l.n.Laters.Add(1)
+		v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+		return
+	}
+	link, err := v.here(epoch, false)
+	if err != nil {
+		l.peers.Free(peer)
+		v.refuse(nil)
+		return
+	}
+	l.done[peer] = v.done // no link has this number now, so the driver does not look there
+	l.inside.Add(1)
+	if err := l.d.Attach(peer, link); err != nil { // the driver has stopped
+		l.free(peer)
+	}
+}
+
+func (l *room) players() int { return int(l.inside.Load()) }
+func (l *room) over() bool   { return false }
+
+// stop implements [service].
+func (l *room) stop() {
+	l.cancel()
+	<-l.ended
+	for p := range l.done {
+		l.free(fsm.Peer(p))
+	}
+}

@@ -1,0 +1,79 @@
+package store
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"strconv"
+	"time"
+
+	"github.com/nats-io/nats-server/v2/server"
+)
+
+// Embedded is a NATS server in this process.
+type Embedded struct{ s *server.Server }
+
+// EmbedConfig says how NATS is embedded.
+type EmbedConfig struct {
+	Address string // to listen on, 127.0.0.1 with any port if it is empty
+	Dir     string // for what JetStream keeps
+	// Name, Route and Peers are for several servers that are one cluster: the server's own name, the address that
+	// it listens on for the others, and theirs.
+	Name  string
+	Route string
+	Peers []string
+}
+
+// Embed starts a NATS server with JetStream.
+func Embed(cfg EmbedConfig) (*Embedded, error) {
+	o := &server.Options{ServerName: cfg.Name, JetStream: true, StoreDir: cfg.Dir, NoSigs: true, NoLog: true,
+		Port: server.RANDOM_PORT, Host: "127.0.0.1", MaxPayload: 64 << 10,
+		WriteDeadline: 2 * time.Second} // a consumer that takes nothing for so long is disconnected
+	if cfg.Address != "" {
+		host, port, err := split(cfg.Address)
+		if err != nil {
+			return nil, err
+		}
+		o.Host, o.Port = host, port
+		if port == 0 {
+			o.Port = server.RANDOM_PORT
+		}
+	}
+	if cfg.Route != "" {
+		host, port, err := split(cfg.Route)
+		if err != nil {
+			return nil, err
+		}
+		o.Cluster = server.ClusterOpts{Name: "parley", Host: host, Port: port}
+		for _, p := range cfg.Peers {
+			o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: p})
+		}
+	}
+	s, err := server.NewServer(o)
+	if err != nil {
+		return nil, fmt.Errorf("nats: %w", err)
+	}
+	s.Start()
+	if !s.ReadyForConnections(10 * time.Second) {
+		s.Shutdown()
+		return nil, fmt.Errorf("nats does not come up at %s", cfg.Address)
+	}
+	return &Embedded{s}, nil
+}
+
+func split(address string) (host string, port int, err error) {
+	host, p, err := net.SplitHostPort(address)
+	if err == nil {
+		port, err = strconv.Atoi(p)
+	}
+	if err != nil {
+		return "", 0, fmt.Errorf("nats: the address %q: %w", address, err)
+	}
+	return host, port, nil
+}
+
+// URL is where programs connect.
+func (e *Embedded) URL() string { return e.s.ClientURL() }
+
+// Shutdown ends the server and waits for it.
+func (e *Embedded) Shutdown() { e.s.Shutdown(); e.s.WaitForShutdown() }

@@ -1,0 +1,188 @@
+// Package store is what the servers of a cluster share, in buckets of NATS JetStream: sessions, whose game is whose,
+// who is there, and game servers that have registered. It answers the questions of machines/tenure; what they mean
+// is said there, and only there.
+//
+// It must not know what a lobby or a match does. Start from [Connect], [Open] and [Store.Answer].
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/nats-io/nats.go"
+	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+)
+
+// Config says how the buckets are kept.
+type Config struct {
+	// Prefix begins the names of the buckets and subjects, "parley" if it is empty.
+	Prefix string
+	// Lease is after how long a session that is not renewed is forgotten: 0 for three seconds, at least 300 ms.
+	Lease time.Duration
+	// Replicas is on how many NATS servers a bucket is, 0 for one.
+	Replicas int
+	// Patience is how long an answer may take, 0 for a second.
+	Patience time.Duration
+}
+
+// Limits of what is kept. A bucket that is full refuses what comes, and keeps what it has.
+const (
+	GameTTL     = 24 * time.Hour // of an entry; who has one gives it back before half of that
+	FreeTTL     = time.Hour      // of an entry that is nobody's
+	PresenceTTL = 30 * time.Second
+	ServerTTL   = 1000 * time.Second // of a registration, as the document has it
+	bucketBytes = 1 << 30
+	valueBytes  = 4096
+)
+
+// Store is a connection to the buckets. Any goroutine may use it.
+type Store struct {
+	cfg      Config
+	nc       *nats.Conn
+	js       jetstream.JetStream
+	sessions jetstream.KeyValue
+	games    jetstream.KeyValue
+	Presence jetstream.KeyValue // of players: player.NAME
+	Servers  jetstream.KeyValue // game servers that have registered
+}
+
+// Connect connects to NATS by URL. The connection comes back by itself, for ever.
+func Connect(url, name string) (*nats.Conn, error) {
+	nc, err := nats.Connect(url, nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
+		nats.ReconnectBufSize(-1), // what cannot be sent now is not sent later: it would be old
+		nats.Timeout(5*time.Second))
+	if err != nil {
+		return nil, fmt.Errorf("nats at %s: %w", url, err)
+	}
+	return nc, nil
+}
+
+// Open opens the buckets, and makes those that are not there.
+func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
+	if cfg.Prefix == "" {
+		cfg.Prefix = "parley"
+	}
+	if cfg.Lease == 0 {
+		cfg.Lease = 3 * time.Second
+	}
+	if cfg.Patience == 0 {
+		cfg.Patience = time.Second
+	}
+	if cfg.Lease < 300*time.Millisecond || cfg.Lease > 5*time.Minute {
+		return nil, fmt.Errorf("a lease of %v: 300 ms to 5 minutes", cfg.Lease)
+	}
+	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(cfg.Patience))
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{cfg: cfg, nc: nc, js: js}
+	for _, b := range []struct {
+		kv     *jetstream.KeyValue
+		name   string
+		ttl    time.Duration
+		marker time.Duration // so that single entries may have a time of their own
+		memory bool
+	}{
+		{&s.sessions, "sessions", cfg.Lease, 0, true},
+		{&s.games, "games", 0, time.Second, false},
+		{&s.Presence, "presence", PresenceTTL, 0, true},
+		{&s.Servers, "servers", ServerTTL, 0, false},
+	} {
+		c := jetstream.KeyValueConfig{Bucket: cfg.Prefix + "-" + b.name, TTL: b.ttl, LimitMarkerTTL: b.marker,
+			History: 1, MaxValueSize: valueBytes, MaxBytes: bucketBytes, Replicas: cfg.Replicas}
+		if b.memory {
+			c.Storage, c.MaxBytes = jetstream.MemoryStorage, bucketBytes/4
+		}
+		if *b.kv, err = makeBucket(ctx, js, c); err != nil {
+			return nil, fmt.Errorf("bucket %s: %w", c.Bucket, err)
+		}
+	}
+	return s, nil
+}
+
+// makeBucket tries for as long as ctx lasts: a cluster that has just begun has no leader yet.
+func makeBucket(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
+	for {
+		kv, err := js.CreateKeyValue(ctx, c)
+		if err == nil || ctx.Err() != nil {
+			return kv, err
+		}
+		var api *jetstream.APIError
+		if errors.As(err, &api) && api.Code != 503 && api.Code != 500 {
+			return nil, err
+		}
+		select {
+		case <-time.After(200 * time.Millisecond):
+		case <-ctx.Done():
+			return nil, err
+		}
+	}
+}
+
+// Conn returns the connection to NATS.
+func (s *Store) Conn() *nats.Conn { return s.nc }
+
+// Lease returns after how long a session that is not renewed is forgotten.
+func (s *Store) Lease() time.Duration { return s.cfg.Lease }
+
+// Patience returns how long an answer may take.
+func (s *Store) Patience() time.Duration { return s.cfg.Patience }
+
+// Subject returns a subject of the cluster.
+func (s *Store) Subject(name string) string { return s.cfg.Prefix + "." + name }
+
+// NewID returns a number for a session that was never given before: the revision of an entry on disk, which is
+// written for it. What is in memory would count from the beginning when NATS does.
+func (s *Store) NewID(ctx context.Context) (tenure.Id, error) {
+	rev, err := s.games.Put(ctx, "ids", nil)
+	if err != nil {
+		return 0, fmt.Errorf("a number for the session: %w", err)
+	}
+	return tenure.Id(rev), nil
+}
+
+// session is the value of a session's entry.
+type session struct {
+	Address string `json:"address,omitempty"` // where players connect
+	Broken  bool   `json:"broken,omitempty"`
+}
+
+// entry is the value of a game's entry.
+type entry struct {
+	Owner tenure.Id    `json:"owner"`
+	Epoch tenure.Epoch `json:"epoch"`
+}
+
+func sessionKey(id tenure.Id) string { return fmt.Sprintf("session.%d", id) }
+
+// Where returns where players connect to the server that has the session; false if it has none any more.
+func (s *Store) Where(ctx context.Context, id tenure.Id) (address string, ok bool) {
+	v, _, ok := s.session(ctx, id)
+	return v.Address, ok && !v.Broken
+}
+
+func (s *Store) session(ctx context.Context, id tenure.Id) (v session, rev tenure.Revision, ok bool) {
+	e, err := s.sessions.Get(ctx, sessionKey(id))
+	if err != nil || json.Unmarshal(e.Value(), &v) != nil {
+		return v, 0, false
+	}
+	return v, tenure.Revision(e.Revision()), true
+}
+
+// Sessions returns how many sessions there are.
+func (s *Store) Sessions(ctx context.Context) (int, error) {
+	l, err := s.sessions.ListKeys(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for range l.Keys() {
+		n++
+	}
+	return n, nil
+}
