@@ -203,7 +203,7 @@ func (v visitor) here(epoch tenure.Epoch, leads bool) (*tcp.Link, error) {
 	if err := v.answer(&m); err != nil {
 		return nil, err
 	}
-	return tcp.New(v.conn, tcp.Config{}), nil
+	return tcp.New(v.conn, tcp.Config{Linger: 50 * time.Millisecond}), nil // a game that moves does not wait
 }
 
 // ReadFrame reads a frame of the door, and no byte of what follows it.

@@ -1,0 +1,235 @@
+package node_test
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/examples/cluster/internal/node"
+	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/machines/lobby"
+)
+
+// cable is what a server has to NATS. It can be cut.
+type cable struct {
+	l     net.Listener
+	to    string
+	mu    sync.Mutex
+	cut   bool
+	conns map[net.Conn]bool
+}
+
+func newCable(t *testing.T, natsURL string) *cable {
+	t.Helper()
+	u, err := url.Parse(natsURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &cable{l: l, to: u.Host, conns: map[net.Conn]bool{}}
+	t.Cleanup(func() { l.Close(); c.set(true) })
+	go func() {
+		for {
+			a, err := l.Accept()
+			if err != nil {
+				return
+			}
+			b, err := net.Dial("tcp", c.to)
+			if err != nil || !c.add(a, b) {
+				a.Close()
+				if b != nil {
+					b.Close()
+				}
+				continue
+			}
+			go func() { _, _ = io.Copy(a, b); a.Close(); b.Close() }()
+			go func() { _, _ = io.Copy(b, a); a.Close(); b.Close() }()
+		}
+	}()
+	return c
+}
+
+func (c *cable) url() string { return "nats://" + c.l.Addr().String() }
+
+func (c *cable) add(conns ...net.Conn) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, x := range conns {
+		c.conns[x] = true
+	}
+	return !c.cut
+}
+
+func (c *cable) set(cut bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.cut = cut; cut {
+		for x := range c.conns {
+			x.Close()
+		}
+		clear(c.conns)
+	}
+}
+
+// A server that NATS does not hear stops serving by itself, and says so to whoever asks. Its games go on elsewhere, and
+// when it is heard again it sends players there.
+func TestPartition(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	wire := newCable(t, c.url)
+	a := c.server(wire.url(), node.Config{})
+	p := c.player("L", "", a.address)
+	before := p.Epoch()
+	b := c.server(c.url, node.Config{})
+	wire.set(true)
+	c.session(a, false)
+	if lobbies, _ := a.Games(); lobbies != 0 || a.Fenced.Load() == 0 {
+		t.Errorf("a server without a session has %d lobbies, and gave up %d", lobbies, a.Fenced.Load())
+	}
+	if _, err := p.conn.Read(make([]byte, 1)); err == nil {
+		t.Error("the player is still there")
+	}
+	if m := ask(t, a.address, tenure.KindLobby, "L", before); m.Kind != tenure.MessageLater {
+		t.Errorf("a server without a session says %v", m.Kind)
+	}
+	q := c.player("L", "", b.address)
+	if q.Epoch() <= before {
+		t.Errorf("after epoch %d came %d", before, q.Epoch())
+	}
+	wire.set(false)
+	c.session(a, true)
+	c.eventually("the player is sent on", func() bool {
+		m := ask(t, a.address, tenure.KindLobby, "L", before)
+		if m.Kind == tenure.MessageHere && uint32(m.Here.Epoch) <= q.Epoch() {
+			t.Fatalf("two servers have one lobby: epochs %d and %d", m.Here.Epoch, q.Epoch())
+		}
+		return m.Kind == tenure.MessageMoved && m.Moved.There.String() == b.address
+	})
+}
+
+// ask asks a server once.
+func ask(t *testing.T, address string, kind tenure.Kind, game string, epoch uint32) (m tenure.Message) {
+	t.Helper()
+	name, _ := tenure.NewName(game)
+	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin,
+		Join: tenure.JoinMessage{Kind: kind, Game: name, Epoch: tenure.Epoch(epoch)}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if _, err = conn.Write(frame); err == nil {
+		m, err = node.ReadFrame(conn)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
+// Who says what is no JOIN, or nothing, is let go and counted. A player who knows of an epoch that is none
+// takes the lobby from nobody.
+func TestStrangers(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	a := c.server(c.url, node.Config{Handshake: time.Second, Connections: 20})
+	p := c.player("L", "", a.address)
+	for epoch := range uint32(3) {
+		if m := ask(t, a.address, tenure.KindLobby, "L", p.Epoch()+epoch*1000); m.Kind != tenure.MessageHere {
+			t.Errorf("the answer to an epoch that is none is %v", m.Kind)
+		}
+	}
+	long, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin})
+	if err != nil {
+		t.Fatal(err)
+	}
+	hello, _ := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageLater})
+	strangers := []string{"GET / HTTP/1.1\r\n\r\n", "\x00\x00", "\x00\x02", "\xff\xff" + strings.Repeat("x", 70000),
+		string(long), string(hello), "\x00"}
+	var talking sync.WaitGroup
+	for _, s := range strangers {
+		talking.Go(func() {
+			conn, err := net.Dial("tcp", a.address)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer conn.Close()
+			_, _ = conn.Write([]byte(s))
+			if rest, _ := io.ReadAll(conn); len(rest) > 0 { // until it is closed
+				t.Errorf("%.20q is answered by %q", s, rest)
+			}
+		})
+	}
+	talking.Wait()
+	c.eventually("they are counted", func() bool { return a.Turned.Load() == int64(len(strangers)) })
+	// More than there are places for are turned away at once; those who say nothing, after a while.
+	var open []net.Conn
+	for range 40 {
+		conn, err := net.Dial("tcp", a.address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		open = append(open, conn)
+	}
+	for _, conn := range open {
+		_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+		if _, err := conn.Read(make([]byte, 1)); err == nil || strings.Contains(err.Error(), "timeout") {
+			t.Errorf("who says nothing gets %v", err)
+		}
+	}
+	c.send(p, &lobby.Message{Kind: lobby.MessageGameInfo})
+	if m := c.hear(p); m.Kind != lobby.MessageGames {
+		t.Errorf("the player hears %v", m.Kind)
+	}
+}
+
+// What another server asks is looked at, too.
+func TestQuestions(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	a := c.server(c.url, node.Config{Matches: 2})
+	for _, q := range []string{"", "{", `{"name":""}`, `{"name":"a\n"}`, strings.Repeat("[", 10000), `{"name":"m","epoch":-1}`} {
+		m, err := a.st.Conn().Request(a.st.Subject("serve.match"), []byte(q), 20*time.Second)
+		if err != nil || !bytes.Contains(m.Data, []byte(`"address":""`)) {
+			t.Errorf("%.20q: %v, %v", q, m, err)
+		}
+	}
+	if lobbies, matches := a.Games(); lobbies+matches != 0 {
+		t.Errorf("%d lobbies and %d matches came of that", lobbies, matches)
+	}
+}
+
+func FuzzReadFrame(f *testing.F) {
+	join, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(join)
+	f.Add([]byte{0, 2})
+	f.Add([]byte{255, 255, 0})
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := node.ReadFrame(bytes.NewReader(b))
+		if err != nil {
+			return
+		}
+		again, err := tenure.AppendMessage(nil, &m)
+		if err != nil || !bytes.HasPrefix(b, again) {
+			t.Errorf("%x is read as %x, %v", b, again, err)
+		}
+		_ = store.CheckName(m.Join.Game.String())
+	})
+}
