@@ -1,2 +1,203 @@
+// Command cluster is a game's servers when one machine is too small: lobbies and relayed matches, shared by many
+// processes over NATS. A game belongs to one of them at a time, and moves to another when that one dies.
+//
+// Without -serve it is a trial: it starts NATS and some servers as processes of their own, has players make and join lobbies
+// and play matches, and tells how fast that went; with -kill, also how long it took until all were somewhere else. With
+// -serve it is one server:
+//
+//	go run . -nodes 3 -lobbies 1000 -joins 5000 -matches 20 -kill
+//	go run . -serve -listen :4100 -nats nats://10.0.0.1:4222 -public play1.example.org:4100
+//
+// It parses flags and prints; a server is the business of internal/node. Start from [run].
+//
+// Exit codes: 0 done, or interrupted; 1 it could not go on; 2 wrong usage, or an address cannot be listened on.
 package main
-func main(){}
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/parley-go/parley/examples/cluster/internal/agones"
+	"github.com/parley-go/parley/examples/cluster/internal/node"
+	"github.com/parley-go/parley/examples/cluster/internal/page"
+	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/internal/usage"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// options are the flags.
+type options struct {
+	nats, natsListen, dir string
+	lease                 time.Duration
+	replicas              int
+
+	serve, agones          bool
+	listen, public, script string
+	cfg                    node.Config
+
+	trial trial
+}
+
+// ofTrial and ofServer are the flags that have a meaning for the one alone.
+var (
+	ofTrial  = []string{"nodes", "lobbies", "joins", "matches", "players", "kill"}
+	ofServer = []string{"listen", "public", "script", "agones", "max-lobbies", "max-matches", "idle"}
+)
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	var o options
+	f := flag.NewFlagSet("cluster", flag.ContinueOnError)
+	f.StringVar(&o.nats, "nats", "", "`url` of NATS, or of several servers of a cluster with commas; without it NATS is in this process")
+	f.StringVar(&o.natsListen, "nats-listen", "", "`address` of the NATS in this process, 127.0.0.1 and any port by default")
+	f.StringVar(&o.dir, "dir", "", "`folder` for what the NATS in this process keeps; a temporary one by default")
+	f.DurationVar(&o.lease, "lease", 3*time.Second, "`time` after which a server that is not heard of has lost what it has")
+	f.IntVar(&o.replicas, "replicas", 1, "on how many `servers` of a NATS cluster everything is written")
+	f.BoolVar(&o.serve, "serve", false, "be a server")
+	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` that players connect to, of a server")
+	f.StringVar(&o.public, "public", "", "`address` that players are told, of a server; that of -listen by default")
+	f.StringVar(&o.script, "script", "", "`address` at which a server is the registration script, too")
+	f.BoolVar(&o.agones, "agones", false, "tell the sidecar of Agones what a server does, and end when it says so")
+	f.IntVar(&o.cfg.Lobbies, "max-lobbies", 4096, "lobbies of a server at a time; negative for none")
+	f.IntVar(&o.cfg.Matches, "max-matches", 1024, "matches of a server at a time; negative for none")
+	f.DurationVar(&o.cfg.Idle, "idle", 30*time.Second, "`time` after which a server gives back what nobody is in")
+	f.IntVar(&o.trial.nodes, "nodes", 3, "servers of a trial")
+	f.IntVar(&o.trial.lobbies, "lobbies", 1000, "lobbies of a trial")
+	f.IntVar(&o.trial.joins, "joins", 2000, "players of a trial who join a lobby, look around and leave")
+	f.IntVar(&o.trial.matches, "matches", 10, "matches of two in a trial")
+	f.IntVar(&o.trial.workers, "players", 32, "players of a trial who do something at a time")
+	f.BoolVar(&o.trial.kill, "kill", false, "kill one server in a trial, and see all players find their lobbies and matches again")
+	if code, done := usage.Parse(f, args, stdout, stderr); done {
+		return code
+	}
+	err := usage.NotNegative(f, "nodes", "lobbies", "joins", "matches", "players", "replicas", "lease", "idle")
+	switch {
+	case err != nil:
+	case o.serve:
+		err = usage.Without(f, "-serve", ofTrial...)
+	default:
+		err = errors.Join(usage.Without(f, "a trial", ofServer...), o.trial.check())
+	}
+	if err == nil && o.nats != "" && (o.natsListen != "" || o.dir != "") {
+		err = errors.New("-nats-listen and -dir are for the NATS in this process, and -nats names another")
+	}
+	if err != nil {
+		return usage.Wrong(f, stderr, err)
+	}
+	o.cfg.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	end, err := o.embed()
+	if err == nil {
+		defer end()
+		if o.serve {
+			err = o.server(ctx, stdout)
+		} else {
+			o.trial.nats, o.trial.lease, o.trial.replicas, o.trial.stderr = o.nats, o.lease, o.replicas, stderr
+			err = o.trial.run(ctx, stdout)
+		}
+	}
+	if err == nil || ctx.Err() != nil {
+		return 0
+	}
+	if op := new(net.OpError); errors.As(err, &op) && op.Op == "listen" {
+		return usage.Wrong(f, stderr, err)
+	}
+	fmt.Fprintf(stderr, "cluster: %v\n", err)
+	return 1
+}
+
+// embed starts NATS in this process, if no other is named.
+func (o *options) embed() (end func(), err error) {
+	if o.nats != "" {
+		return func() {}, nil
+	}
+	end = func() {}
+	if o.dir == "" {
+		if o.dir, err = os.MkdirTemp("", "cluster"); err != nil {
+			return nil, err
+		}
+		dir := o.dir
+		end = func() { os.RemoveAll(dir) }
+	}
+	e, err := store.Embed(store.EmbedConfig{Address: o.natsListen, Dir: o.dir})
+	if err != nil {
+		end()
+		return nil, err
+	}
+	o.nats = e.URL()
+	remove := end
+	return func() { e.Shutdown(); remove() }, nil
+}
+
+// server is one server, until ctx ends or Agones shuts it down.
+func (o *options) server(ctx context.Context, stdout io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a, err := net.ResolveTCPAddr("tcp", o.listen)
+	if err != nil {
+		return &net.OpError{Op: "listen", Net: "tcp", Err: err}
+	}
+	listener, err := net.ListenTCP("tcp", a)
+	if err != nil {
+		return err
+	}
+	nc, err := store.Connect(o.nats, "parley server "+listener.Addr().String())
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	defer nc.Close()
+	opening, done := context.WithTimeout(ctx, 30*time.Second)
+	st, err := store.Open(opening, nc, store.Config{Lease: o.lease, Replicas: o.replicas})
+	done()
+	if err != nil {
+		listener.Close()
+		return err
+	}
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer cancel()
+	if o.script != "" {
+		l, err := net.Listen("tcp", o.script)
+		if err != nil {
+			listener.Close()
+			return err
+		}
+		fmt.Fprintln(stdout, "registration script at", l.Addr())
+		s := &http.Server{Handler: page.New(st), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+		others.Go(func() { _ = s.Serve(l) })
+		context.AfterFunc(ctx, func() { s.Close() })
+	}
+	o.cfg.Public = o.public
+	up := make(chan bool, 16)
+	o.cfg.OnSession = func(on bool) {
+		select {
+		case up <- on:
+		default: // Agones hears of it with the next
+		}
+	}
+	n := node.New(st, o.cfg)
+	if o.agones {
+		sidecar := agones.New("", o.cfg.Logger)
+		others.Go(func() {
+			sidecar.Keep(ctx, up, func() int { l, m := n.Games(); return l + m })
+			cancel()
+		})
+	}
+	fmt.Fprintln(stdout, "listening on", listener.Addr())
+	return n.Run(ctx, listener)
+}

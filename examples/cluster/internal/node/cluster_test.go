@@ -199,7 +199,7 @@ func TestLobby(t *testing.T) {
 	a, b := c.server(c.url, node.Config{}), c.server(c.url, node.Config{})
 	const name = "Grün & <b>.*.> $KV"
 	x := c.player(name, "Ann of Arc", a.address, b.address)
-	y := c.player(name, "", b.address)
+	y := c.player(name, "", b.address, a.address)
 	text, _ := lobby.NewLine("hello")
 	c.send(x, &lobby.Message{Kind: lobby.MessageChat, Chat: lobby.ChatMessage{Text: text}})
 	if m := c.hear(y); m.Kind != lobby.MessageSaid || m.Said.Text != text {
@@ -214,7 +214,11 @@ func TestLobby(t *testing.T) {
 	})
 	// Who gives back leaves nothing to wait for.
 	before := x.Epoch()
-	a.stop()
+	if y.conn.RemoteAddr().String() == a.address {
+		a.stop()
+	} else {
+		b.stop()
+	}
 	c.enter(y)
 	c.enter(x)
 	if x.Epoch() <= before {

@@ -59,7 +59,7 @@ func (s *Seeker) Epoch() uint32 { return uint32(s.r.Machine.Epoch) }
 
 const (
 	firstPause = 20 * time.Millisecond
-	lastPause  = time.Second
+	lastPause  = 400 * time.Millisecond
 	maxMoves   = 4 // in a row, without a pause
 )
 
