@@ -1,9 +1,9 @@
 // Command cluster is a game's servers when one machine is too small: lobbies and relayed matches, shared by many
 // processes over NATS. A game belongs to one of them at a time, and moves to another when that one dies.
 //
-// Without -serve it is a trial: it starts NATS and some servers as processes of their own, has players make and join lobbies
-// and play matches, and tells how fast that went; with -kill, also how long it took until all were somewhere else. With
-// -serve it is one server:
+// Without -serve it is a trial: it starts NATS and some servers as processes of their own, has players make and
+// join lobbies and play matches, and tells how fast that went; with -kill, also how long it took until all were
+// somewhere else. With -serve it is one server:
 //
 //	go run . -nodes 3 -lobbies 1000 -joins 5000 -matches 20 -kill
 //	go run . -serve -listen :4100 -nats nats://10.0.0.1:4222 -public play1.example.org:4100
@@ -63,10 +63,10 @@ var (
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	var o options
 	f := flag.NewFlagSet("cluster", flag.ContinueOnError)
-	f.StringVar(&o.nats, "nats", "", "`url` of NATS, or of several servers of a cluster with commas; without it NATS is in this process")
-	f.StringVar(&o.natsListen, "nats-listen", "", "`address` of the NATS in this process, 127.0.0.1 and any port by default")
+	f.StringVar(&o.nats, "nats", "", "`urls` of NATS servers, with commas; without them NATS is in this process")
+	f.StringVar(&o.natsListen, "nats-listen", "", "`address` of the NATS in this process, on any port by default")
 	f.StringVar(&o.dir, "dir", "", "`folder` for what the NATS in this process keeps; a temporary one by default")
-	f.DurationVar(&o.lease, "lease", 3*time.Second, "`time` after which a server that is not heard of has lost what it has")
+	f.DurationVar(&o.lease, "lease", 3*time.Second, "`time` after which a silent server has lost what it has")
 	f.IntVar(&o.replicas, "replicas", 1, "on how many `servers` of a NATS cluster everything is written")
 	f.BoolVar(&o.serve, "serve", false, "be a server")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` that players connect to, of a server")
@@ -81,7 +81,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.IntVar(&o.trial.joins, "joins", 2000, "players of a trial who join a lobby, look around and leave")
 	f.IntVar(&o.trial.matches, "matches", 10, "matches of two in a trial")
 	f.IntVar(&o.trial.workers, "players", 32, "players of a trial who do something at a time")
-	f.BoolVar(&o.trial.kill, "kill", false, "kill one server in a trial, and see all players find their lobbies and matches again")
+	f.BoolVar(&o.trial.kill, "kill", false, "kill one server in a trial, and see all players go on elsewhere")
 	if code, done := usage.Parse(f, args, stdout, stderr); done {
 		return code
 	}

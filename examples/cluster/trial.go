@@ -236,8 +236,9 @@ func (t *trial) report(out io.Writer, what string, took times) {
 	}
 	slices.Sort(took.each)
 	round := func(d time.Duration) time.Duration { return d.Round(100 * time.Microsecond) }
-	fmt.Fprintf(out, "%d %s in %v, %.0f a second; half within %v, 99%% within %v, all within %v\n", n, what, round(took.all),
-		float64(n)/took.all.Seconds(), round(took.each[n/2]), round(took.each[n*99/100]), round(took.each[n-1]))
+	fmt.Fprintf(out, "%d %s in %v, %.0f a second; half within %v, 99%% within %v, all within %v\n", n, what,
+		round(took.all), float64(n)/took.all.Seconds(), round(took.each[n/2]), round(took.each[n*99/100]),
+		round(took.each[n-1]))
 }
 
 // killOne kills a server, and waits until everybody is somewhere else.
@@ -281,7 +282,8 @@ type bot struct {
 	epoch atomic.Uint32
 	frame atomic.Uint32
 	state uint64
-	// from is the epoch in which the kill finds it, at the frame at, and since the time at which it went on after that.
+	// from is the epoch in which the kill finds it, at the frame at, and since the time at which it went on after
+	// that.
 	from  atomic.Uint32
 	at    uint32
 	since atomic.Pointer[time.Time]

@@ -1,6 +1,6 @@
-// Package agones tells Agones what a game server does, through the HTTP interface of the sidecar that Agones starts beside it
-// (agones.dev, Client SDKs, REST): whether it is ready, that it is alive, whether it has games, and that it
-// ends. It hears from there when it is to end.
+// Package agones tells Agones what a game server does, through the HTTP interface of the sidecar that Agones starts
+// beside it (agones.dev, Client SDKs, REST): whether it is ready, that it is alive, whether it has games, and that
+// it ends. It hears from there when it is to end.
 //
 // It must not know what a game is. Start from [New] and [Sidecar.Keep].
 package agones
@@ -26,7 +26,8 @@ type Sidecar struct {
 	client http.Client
 	log    *slog.Logger
 
-	// Every is the time between two signs of life, 0 for two seconds; Pause that between two attempts to say something.
+	// Every is the time between two signs of life, 0 for two seconds; Pause that between two attempts to say
+	// something.
 	Every, Pause time.Duration
 	// Reserve is for how long a server is kept that had games and has none: players may be on their way.
 	Reserve time.Duration
@@ -149,9 +150,9 @@ func (s *Sidecar) wait(ctx context.Context) {
 	}
 }
 
-// Keep tells Agones what a server does, until ctx ends or Agones shuts the server down. The server is ready when it is up for
-// the first time, allocated while it has games, and reserved for a while when it has none any more; then Agones takes it for ready by
-// itself. At the end Agones is told that it is over.
+// Keep tells Agones what a server does, until ctx ends or Agones shuts the server down. The server is ready when it
+// is up for the first time, allocated while it has games, and reserved for a while when it has none any more; then
+// Agones takes it for ready by itself. At the end Agones is told that it is over.
 func (s *Sidecar) Keep(ctx context.Context, up <-chan bool, games func() int) {
 	outer := ctx
 	ctx, cancel := context.WithCancel(ctx)

@@ -238,7 +238,8 @@ func TestKilled(t *testing.T) {
 	}
 	var players []*player
 	for i := range 12 {
-		players = append(players, c.player(fmt.Sprint("lobby ", i/2), "", append([]string{servers[i%3].address}, all...)...))
+		doors := append([]string{servers[i%3].address}, all...)
+		players = append(players, c.player(fmt.Sprint("lobby ", i/2), "", doors...))
 	}
 	epochs := map[int]uint32{}
 	for i, p := range players {

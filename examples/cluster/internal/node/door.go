@@ -173,7 +173,8 @@ func movedTo(owner tenure.Id, epoch tenure.Epoch, address string) *tenure.Messag
 	if !ok {
 		return &tenure.Message{Kind: tenure.MessageLater}
 	}
-	return &tenure.Message{Kind: tenure.MessageMoved, Moved: tenure.MovedMessage{Owner: owner, Epoch: epoch, There: there}}
+	return &tenure.Message{Kind: tenure.MessageMoved,
+		Moved: tenure.MovedMessage{Owner: owner, Epoch: epoch, There: there}}
 }
 
 // refuse answers a visitor, if there is something to say, and lets them go.
@@ -235,8 +236,8 @@ type question struct {
 	Epoch tenure.Epoch `json:"epoch"`
 }
 
-// maxAsked is how many questions of others a server answers at a time. Those beyond are not answered, and whoever asks
-// asks another.
+// maxAsked is how many questions of others a server answers at a time. Those beyond are not answered, and whoever
+// asks asks another.
 const maxAsked = 64
 
 func (n *Node) subject(kind tenure.Kind) string { return n.st.Subject("serve." + kind.String()) }

@@ -80,8 +80,8 @@ func (c *cable) set(cut bool) {
 	}
 }
 
-// A server that NATS does not hear stops serving by itself, and says so to whoever asks. Its games go on elsewhere, and
-// when it is heard again it sends players there.
+// A server that NATS does not hear stops serving by itself, and says so to whoever asks. Its games go on elsewhere,
+// and when it is heard again it sends players there.
 func TestPartition(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -202,7 +202,8 @@ func TestQuestions(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
 	a := c.server(c.url, node.Config{Matches: 2})
-	for _, q := range []string{"", "{", `{"name":""}`, `{"name":"a\n"}`, strings.Repeat("[", 10000), `{"name":"m","epoch":-1}`} {
+	bad := []string{"", "{", `{"name":""}`, `{"name":"a\n"}`, strings.Repeat("[", 10000), `{"name":"m","epoch":-1}`}
+	for _, q := range bad {
 		m, err := a.st.Conn().Request(a.st.Subject("serve.match"), []byte(q), 20*time.Second)
 		if err != nil || !bytes.Contains(m.Data, []byte(`"address":""`)) {
 			t.Errorf("%.20q: %v, %v", q, m, err)

@@ -122,7 +122,8 @@ func (c *cluster) fight(ctx context.Context, match string, slot, seats int, key 
 	c.t.Helper()
 	f := &fighter{done: make(chan error, 1)}
 	var err error
-	f.Match, err = seek.NewMatch(seek.MatchConfig{Doors: doors, Match: match, Seats: seats, Game: &f.world, Logger: c.log,
+	f.Match, err = seek.NewMatch(seek.MatchConfig{
+		Doors: doors, Match: match, Seats: seats, Game: &f.world, Logger: c.log,
 		Client: frames.ClientConfig{Slot: slot, Key: key, Name: string(rune('A' + slot)), Logger: c.log,
 			OnEvent: func(e frames.Event) {
 				f.mu.Lock()

@@ -1,8 +1,9 @@
 // Package node is one server of a cluster: players connect to it, it has lobbies and relays matches while they are
 // its own, and sends players on to where theirs are.
 //
-// Whose a game is, and for how long, is the business of machines/tenure; what is said in a lobby that of machines/lobby,
-// and in a match that of machines/lockstep. It must not know what a match is about. Start from [New] and [Node.Run].
+// Whose a game is, and for how long, is the business of machines/tenure; what is said in a lobby that of
+// machines/lobby, and in a match that of machines/lockstep. It must not know what a match is about. Start from
+// [New] and [Node.Run].
 package node
 
 import (
@@ -31,8 +32,8 @@ type Config struct {
 	Gather time.Duration
 	// Handshake is in how long who connects has to say what it wants, 0 for ten seconds.
 	Handshake time.Duration
-	// Length is that of a match's game frame, and Spacing how many there are from one command frame to the next, as in
-	// frames.ServerConfig; Silence is how long a player may send no commands, 0 for ten seconds.
+	// Length is that of a match's game frame, and Spacing how many there are from one command frame to the next, as
+	// in frames.ServerConfig; Silence is how long a player may send no commands, 0 for ten seconds.
 	Length  time.Duration
 	Spacing int
 	Silence time.Duration

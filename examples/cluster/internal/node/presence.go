@@ -10,8 +10,8 @@ import (
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 )
 
-// presence writes who is where into a bucket whose entries expire, some time after it happened. It is for people: nothing
-// is decided by it. What does not fit into its queue is written by the next renewal.
+// presence writes who is where into a bucket whose entries expire, some time after it happened. It is for people:
+// nothing is decided by it. What does not fit into its queue is written by the next renewal.
 type presence struct {
 	st    *store.Store
 	queue chan string

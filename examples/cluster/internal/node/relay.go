@@ -74,8 +74,8 @@ func (n *news) take() []func() {
 const maxLinks = 32
 
 func newRelay(n *Node, game store.Game, epoch tenure.Epoch) service {
-	r := &relay{n: n, name: game.Name, epoch: epoch, arrivals: make(chan visitor, maxLinks), news: news{wake: make(chan struct{}, 1)},
-		ended: make(chan struct{}), due: time.NewTimer(time.Hour)}
+	r := &relay{n: n, name: game.Name, epoch: epoch, arrivals: make(chan visitor, maxLinks),
+		news: news{wake: make(chan struct{}, 1)}, ended: make(chan struct{}), due: time.NewTimer(time.Hour)}
 	r.due.Stop()
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel

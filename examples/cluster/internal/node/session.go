@@ -45,7 +45,8 @@ func openSession(ctx context.Context, st *store.Store, address string, log *slog
 	lease := st.Lease()
 	patience := min(st.Patience(), patienceOf(lease))
 	// The machine is patient a little longer than the store's answers take.
-	r, err := tenure.NewSessionRunner(int64(id), ticks(limitOf(lease)), ticks(renewalOf(lease)), ticks(patience+patience/4))
+	r, err := tenure.NewSessionRunner(int64(id), ticks(limitOf(lease)), ticks(renewalOf(lease)),
+		ticks(patience+patience/4))
 	if err != nil {
 		return nil, fmt.Errorf("session %d: %w", id, err)
 	}

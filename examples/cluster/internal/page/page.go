@@ -97,7 +97,8 @@ func (p *Page) list() (lines []string) {
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.watched.Do(p.watch)
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-	w.Header().Set("X-Content-Type-Options", "nosniff") // what servers say of themselves is text, whatever it looks like
+	// What servers say of themselves is text, whatever it looks like.
+	w.Header().Set("X-Content-Type-Options", "nosniff")
 	if r.Method != http.MethodGet {
 		w.Header().Set("Allow", http.MethodGet)
 		http.Error(w, "ask with GET", http.StatusMethodNotAllowed)
@@ -149,8 +150,9 @@ func (p *Page) answer(ctx context.Context, ip netip.Addr, m registration.Message
 		b := func(i int) registration.Byte { return registration.Byte(a[i]) }
 		var line []byte
 		line, err = registration.AppendMessage(nil, &registration.Message{Kind: registration.MessageEntry,
-			Entry: registration.EntryMessage{Version: m.Reg.Version, Name: m.Reg.Name, Port: m.Reg.Port, Region: m.Reg.Region,
-				Ip: registration.Ip{A: b(0), B: b(1), C: b(2), D: b(3)}}})
+			Entry: registration.EntryMessage{Version: m.Reg.Version, Name: m.Reg.Name, Port: m.Reg.Port,
+				Region: m.Reg.Region,
+				Ip:     registration.Ip{A: b(0), B: b(1), C: b(2), D: b(3)}}})
 		if err == nil {
 			_, err = p.st.Servers.Put(ctx, key(m.Reg.Port), line)
 		}

@@ -14,8 +14,8 @@ import (
 // Game is a simulation that can go on at another relay.
 type Game interface {
 	frames.Game
-	// Resume is called in place of Start: the match goes on from the state as it is, with the player in this slot alone. The
-	// others join again, and game frames are counted on. A turn may have been cut short.
+	// Resume is called in place of Start: the match goes on from the state as it is, with the player in this slot
+	// alone. The others join again, and game frames are counted on. A turn may have been cut short.
 	Resume(slot int)
 	// Frame returns how many game frames have been executed.
 	Frame() uint32

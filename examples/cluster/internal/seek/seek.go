@@ -34,8 +34,8 @@ const (
 	self = 2
 )
 
-// New returns a seeker for a game, which knows these addresses of servers: one is enough. Who is the player's name, and
-// may be empty; seats is how many play a match, 0 for who watches.
+// New returns a seeker for a game, which knows these addresses of servers: one is enough. Who is the player's name,
+// and may be empty; seats is how many play a match, 0 for who watches.
 func New(doors []string, kind tenure.Kind, game, who string, seats int) (*Seeker, error) {
 	name, ok := tenure.NewName(game)
 	player, fits := tenure.NewName(who)
@@ -115,7 +115,9 @@ func (s *Seeker) Find(ctx context.Context, frame uint32) (conn *net.TCPConn, lea
 }
 
 // ask asks one server and gives its answer to the machine.
-func (s *Seeker) ask(ctx context.Context, address string, frame uint32) (conn *net.TCPConn, m tenure.Message, err error) {
+func (s *Seeker) ask(
+	ctx context.Context, address string, frame uint32,
+) (conn *net.TCPConn, m tenure.Message, err error) {
 	s.r.Seek(door)
 	var question []byte
 	for i := range s.r.Effects() {

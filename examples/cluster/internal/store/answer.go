@@ -14,8 +14,8 @@ import (
 )
 
 // Answer asks the store what a machine asks it. Where ok is false there is no answer: what was asked may have
-// happened or not, as with a message that is lost. Messages about sessions are the one with the address, and those about a
-// game are about this one.
+// happened or not, as with a message that is lost. Messages about sessions are the one with the address, and those
+// about a game are about this one.
 func (s *Store) Answer(ctx context.Context, game Game, address string, m *tenure.Message) (a tenure.Message, ok bool) {
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Patience)
 	defer cancel()
@@ -33,7 +33,7 @@ func (s *Store) Answer(ctx context.Context, game Game, address string, m *tenure
 			a.Kind = tenure.MessageRenewed
 			a.Renewed = tenure.RenewedMessage{Id: r.Id, Was: r.Was, Rev: tenure.Revision(rev)}
 		case otherRevision(err):
-			a.Kind, a.Gone = tenure.MessageGone, tenure.GoneMessage{Id: r.Id, Was: r.Was}
+			a.Kind, a.Gone = tenure.MessageGone, tenure.GoneMessage(r)
 		default:
 			return a, false
 		}
@@ -127,7 +127,9 @@ func (s *Store) take(ctx context.Context, game Game, t *tenure.TakeMessage) (a t
 
 // update writes an entry over one of this revision, with a time of its own, which the bucket's Update has no
 // argument for.
-func (s *Store) update(ctx context.Context, game Game, v []byte, was tenure.Revision, ttl time.Duration) (uint64, error) {
+func (s *Store) update(
+	ctx context.Context, game Game, v []byte, was tenure.Revision, ttl time.Duration,
+) (uint64, error) {
 	m := nats.NewMsg("$KV." + s.games.Bucket() + "." + game.key())
 	m.Data = v
 	m.Header.Set(jetstream.ExpectedLastSubjSeqHeader, strconv.FormatInt(int64(was), 10))

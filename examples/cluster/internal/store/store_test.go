@@ -3,6 +3,7 @@ package store_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"testing"
 	"time"
 
@@ -77,7 +78,12 @@ func (p *pair) same(t *rapid.T, want, got *tenure.Message) {
 	}
 }
 
-// What the specification says of the store is what NATS does: the same questions, in any order, have the same answers.
+// questions are what a server asks the store.
+var questions = []tenure.MessageKind{tenure.MessageOpen, tenure.MessageRenew, tenure.MessageLook, tenure.MessageBreak,
+	tenure.MessageRead, tenure.MessageTake}
+
+// What the specification says of the store is what NATS does: the same questions, in any order, have the same
+// answers.
 func TestStoreAsSpecified(t *testing.T) {
 	s := open(t, time.Minute)
 	n := 0
@@ -88,7 +94,7 @@ func TestStoreAsSpecified(t *testing.T) {
 		}
 		r.Start()
 		n++
-		p := &pair{s: s, r: r, game: store.Game{Kind: tenure.KindMatch, Name: string(rune('a'+n%26)) + time.Now().String()},
+		p := &pair{s: s, r: r, game: store.Game{Kind: tenure.KindMatch, Name: fmt.Sprint(n)},
 			rev: map[tenure.Revision]tenure.Revision{0: 0}}
 		for i := 1; i <= 2; i++ {
 			if p.ids[i], err = s.NewID(context.Background()); err != nil {
@@ -107,8 +113,7 @@ func TestStoreAsSpecified(t *testing.T) {
 			}
 			was := rapid.SampledFrom(revs).Draw(t, "was")
 			var m tenure.Message
-			switch m.Kind = rapid.SampledFrom([]tenure.MessageKind{tenure.MessageOpen, tenure.MessageRenew, tenure.MessageLook,
-				tenure.MessageBreak, tenure.MessageRead, tenure.MessageTake}).Draw(t, "what"); m.Kind {
+			switch m.Kind = rapid.SampledFrom(questions).Draw(t, "what"); m.Kind {
 			case tenure.MessageOpen:
 				if opened[who] {
 					continue // a session is opened once, by its own server
@@ -127,7 +132,8 @@ func TestStoreAsSpecified(t *testing.T) {
 			case tenure.MessageTake:
 				m.Take = tenure.TakeMessage{Was: was, Owner: tenure.Id(who), Epoch: tenure.Epoch(r.Machine.Epoch) + 1}
 			}
-			ev := tenure.StoreEvent{Kind: tenure.StoreReceiveOpen + tenure.StoreEventKind(m.Kind), From: fsm.Peer(who), Message: m}
+			kind := tenure.StoreReceiveOpen + tenure.StoreEventKind(m.Kind)
+			ev := tenure.StoreEvent{Kind: kind, From: fsm.Peer(who), Message: m}
 			r.Step(&ev)
 			var want *tenure.Message
 			for i := range r.Effects() {
@@ -167,7 +173,8 @@ func TestExpiry(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, ok := s.Answer(t.Context(), store.Game{}, "127.0.0.1:1", &tenure.Message{Kind: tenure.MessageOpen, Open: tenure.OpenMessage{Id: id}})
+	open := tenure.Message{Kind: tenure.MessageOpen, Open: tenure.OpenMessage{Id: id}}
+	a, ok := s.Answer(t.Context(), store.Game{}, "127.0.0.1:1", &open)
 	if !ok {
 		t.Fatal("not opened")
 	}
@@ -181,7 +188,8 @@ func TestExpiry(t *testing.T) {
 	if k := ask(renew); k != tenure.MessageGone {
 		t.Errorf("renewed after its end: %v", k)
 	}
-	if k := ask(tenure.Message{Kind: tenure.MessageBreak, Break: tenure.BreakMessage{Id: id}}); k != tenure.MessageBroken {
+	broken := tenure.Message{Kind: tenure.MessageBreak, Break: tenure.BreakMessage{Id: id}}
+	if k := ask(broken); k != tenure.MessageBroken {
 		t.Errorf("broken after its end: %v", k)
 	}
 	if k := ask(renew); k != tenure.MessageGone {
