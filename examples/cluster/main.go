@@ -24,6 +24,7 @@ import (
 	"net/http"
 	"os"
 	"os/signal"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -46,6 +47,7 @@ type options struct {
 	nats, natsListen, dir string
 	lease                 time.Duration
 	replicas              int
+	servers               int // of NATS, in this process
 
 	serve, agones          bool
 	listen, public, script string
@@ -56,7 +58,7 @@ type options struct {
 
 // ofTrial and ofServer are the flags that have a meaning for the one alone.
 var (
-	ofTrial  = []string{"nodes", "lobbies", "joins", "matches", "players", "kill"}
+	ofTrial  = []string{"nodes", "lobbies", "joins", "matches", "players", "kill", "nats-servers"}
 	ofServer = []string{"listen", "public", "script", "agones", "max-lobbies", "max-matches", "idle"}
 )
 
@@ -68,6 +70,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.StringVar(&o.dir, "dir", "", "`folder` for what the NATS in this process keeps; a temporary one by default")
 	f.DurationVar(&o.lease, "lease", 3*time.Second, "`time` after which a silent server has lost what it has")
 	f.IntVar(&o.replicas, "replicas", 1, "on how many `servers` of a NATS cluster everything is written")
+	f.IntVar(&o.servers, "nats-servers", 1, "how many `servers` NATS is in this process, for a trial")
 	f.BoolVar(&o.serve, "serve", false, "be a server")
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` that players connect to, of a server")
 	f.StringVar(&o.public, "public", "", "`address` that players are told, of a server; that of -listen by default")
@@ -93,8 +96,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	default:
 		err = errors.Join(usage.Without(f, "a trial", ofServer...), o.trial.check())
 	}
-	if err == nil && o.nats != "" && (o.natsListen != "" || o.dir != "") {
-		err = errors.New("-nats-listen and -dir are for the NATS in this process, and -nats names another")
+	if err == nil && (o.servers < 1 || o.servers > 7 || o.servers > 1 && o.natsListen != "") {
+		err = fmt.Errorf("-nats-servers %d: 1 to 7, and one with -nats-listen", o.servers)
+	}
+	if err == nil && o.nats != "" && (o.natsListen != "" || o.dir != "" || o.servers != 1) {
+		err = errors.New("-nats-listen, -nats-servers and -dir are for the NATS in this process, and -nats names another")
 	}
 	if err != nil {
 		return usage.Wrong(f, stderr, err)
@@ -133,14 +139,29 @@ func (o *options) embed() (end func(), err error) {
 		dir := o.dir
 		end = func() { os.RemoveAll(dir) }
 	}
-	e, err := store.Embed(store.EmbedConfig{Address: o.natsListen, Dir: o.dir})
+	var list []*store.Embedded
+	if o.servers > 1 {
+		list, err = store.EmbedCluster(o.servers, o.dir)
+	} else {
+		list = make([]*store.Embedded, 1)
+		list[0], err = store.Embed(store.EmbedConfig{Address: o.natsListen, Dir: o.dir})
+	}
 	if err != nil {
 		end()
 		return nil, err
 	}
-	o.nats = e.URL()
 	remove := end
-	return func() { e.Shutdown(); remove() }, nil
+	var urls []string
+	for _, e := range list {
+		urls = append(urls, e.URL())
+	}
+	o.nats = strings.Join(urls, ",")
+	return func() {
+		for _, e := range list {
+			e.Shutdown()
+		}
+		remove()
+	}, nil
 }
 
 // server is one server, until ctx ends or Agones shuts it down.

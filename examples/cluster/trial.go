@@ -68,6 +68,7 @@ func (t *trial) run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "%d servers at %s\n", t.nodes, strings.Join(t.doors, ", "))
+	before := t.memory()
 	t.holders = make([]*holder, t.lobbies)
 	took, err := t.each(ctx, t.lobbies, func(ctx context.Context, i int) (err error) {
 		t.holders[i] = &holder{}
@@ -81,6 +82,10 @@ func (t *trial) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	t.report(out, "lobbies made, with a player in each", took)
+	if after := t.memory(); before > 0 && after > before {
+		fmt.Fprintf(out, "  the servers took %d kB each before, and %d kB more for each lobby\n", before/t.nodes,
+			(after-before)/t.lobbies)
+	}
 	var hops atomic.Int64
 	took, err = t.each(ctx, t.joins, func(ctx context.Context, i int) error {
 		s, err := t.seeker(i * 7919 % t.lobbies)
@@ -134,6 +139,26 @@ func (t *trial) start(ctx context.Context) error {
 		}
 	}
 	return errors.New("a server did not start")
+}
+
+// memory returns how many kB the servers have in memory, 0 where the system does not say.
+func (t *trial) memory() (sum int) {
+	for _, c := range t.servers {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.Process.Pid))
+		if err != nil {
+			return 0
+		}
+		for line := range strings.Lines(string(b)) {
+			if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+				n := 0
+				if _, err := fmt.Sscan(rest, &n); err != nil {
+					return 0
+				}
+				sum += n
+			}
+		}
+	}
+	return sum
 }
 
 // end ends the servers that are left.

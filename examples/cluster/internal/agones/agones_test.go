@@ -148,8 +148,8 @@ func TestKeep(t *testing.T) {
 	until("[/ready /allocate /reserve]")
 	games.Store(1)
 	until("[/ready /allocate /reserve /allocate]")
-	if g, err := c.GameServer(t.Context()); err != nil || g.Status.State != Allocated || g.Status.Ports[0].Port != 7777 ||
-		g.ObjectMeta.Name != "local" {
+	g, err := c.GameServer(t.Context())
+	if err != nil || g.Status.State != Allocated || g.Status.Ports[0].Port != 7777 || g.ObjectMeta.Name != "local" {
 		t.Errorf("%+v, %v", g, err)
 	}
 	cancel()

@@ -1,10 +1,13 @@
 package store
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"net/url"
+	"path/filepath"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats-server/v2/server"
@@ -70,6 +73,42 @@ func split(address string) (host string, port int, err error) {
 		return "", 0, fmt.Errorf("nats: the address %q: %w", address, err)
 	}
 	return host, port, nil
+}
+
+// EmbedCluster starts n NATS servers in this process that are one cluster, each with a folder in dir.
+func EmbedCluster(n int, dir string) (servers []*Embedded, err error) {
+	var routes []string
+	var listeners []net.Listener
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return nil, err
+		}
+		routes = append(routes, l.Addr().String())
+		listeners = append(listeners, l)
+	}
+	for _, l := range listeners { // now that all are different
+		l.Close()
+	}
+	errs := make([]error, n)
+	servers = make([]*Embedded, n)
+	var starting sync.WaitGroup
+	for i := range n {
+		starting.Go(func() {
+			name := fmt.Sprintf("nats-%d", i+1)
+			servers[i], errs[i] = Embed(EmbedConfig{Dir: filepath.Join(dir, name), Name: name, Route: routes[i], Peers: routes})
+		})
+	}
+	starting.Wait()
+	if err := errors.Join(errs...); err != nil {
+		for _, s := range servers {
+			if s != nil {
+				s.Shutdown()
+			}
+		}
+		return nil, err
+	}
+	return servers, nil
 }
 
 // URL is where programs connect.

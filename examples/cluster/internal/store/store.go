@@ -108,7 +108,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 // makeBucket tries for as long as ctx lasts: a cluster that has just begun has no leader yet.
 func makeBucket(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	for {
-		kv, err := js.CreateKeyValue(ctx, c)
+		once, cancel := context.WithTimeout(ctx, 2*time.Second) // a question without a leader is never answered
+		kv, err := js.CreateKeyValue(once, c)
+		cancel()
 		if err == nil || ctx.Err() != nil {
 			return kv, err
 		}

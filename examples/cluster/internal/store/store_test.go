@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -14,7 +15,7 @@ import (
 	"github.com/parley-go/parley/runtime/fsm"
 )
 
-func open(t *testing.T, lease time.Duration) *store.Store {
+func open(t testing.TB, lease time.Duration) *store.Store {
 	t.Helper()
 	e, err := store.Embed(store.EmbedConfig{Dir: t.TempDir()})
 	if err != nil {
@@ -232,4 +233,34 @@ func FuzzDecode(f *testing.F) {
 			t.Errorf("%q is %q, which is %q", token, name, store.Encode(name))
 		}
 	})
+}
+
+// BenchmarkRenew is the session of one server after another; each is a write to a bucket in memory.
+func BenchmarkRenew(b *testing.B) { bench(b, tenure.MessageOpen) }
+
+// BenchmarkTake is a game that nobody had; each is a read and a write to a bucket on disk.
+func BenchmarkTake(b *testing.B) { bench(b, tenure.MessageTake) }
+
+func bench(b *testing.B, kind tenure.MessageKind) {
+	s := open(b, time.Minute)
+	var n atomic.Int64
+	b.SetParallelism(16)
+	b.RunParallel(func(pb *testing.PB) {
+		for pb.Next() {
+			i := n.Add(1)
+			game := store.Game{Name: fmt.Sprint(i)}
+			m := tenure.Message{Kind: kind, Open: tenure.OpenMessage{Id: tenure.Id(i)},
+				Take: tenure.TakeMessage{Owner: 1, Epoch: 1}}
+			if kind == tenure.MessageTake {
+				read := tenure.Message{Kind: tenure.MessageRead}
+				if _, ok := s.Answer(b.Context(), game, "", &read); !ok {
+					b.Error("no answer")
+				}
+			}
+			if _, ok := s.Answer(b.Context(), game, "127.0.0.1:1", &m); !ok {
+				b.Error("no answer")
+			}
+		}
+	})
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "per-second")
 }

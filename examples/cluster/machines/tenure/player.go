@@ -105,7 +105,12 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 			// specs/tenure/spec.yaml:315 of another one
 			return took(6)
 		case PlayerReceiveMoved:
-			// specs/tenure/spec.yaml:317
+			// specs/tenure/spec.yaml:317 it has been asked just now
+			if m.At.Present && m.At.Value == fx.from && m.Where != 0 && ev.Message.Moved.Owner == m.Where && ev.Message.Moved.Epoch == m.Epoch {
+				m.receiveHere(fx)
+				return took(7)
+			}
+			// specs/tenure/spec.yaml:318
 			if m.At.Present && m.At.Value == fx.from && ev.Message.Moved.Epoch >= m.Epoch {
 				m.Epoch = ev.Message.Moved.Epoch
 				m.Where = ev.Message.Moved.Owner
@@ -115,41 +120,41 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 				}
 				fx.report(PlayerReportMoved).Moved = PlayerMovedReport{Owner: ev.Message.Moved.Owner}
 				m.State = PlayerStateSeeking
-				return took(7)
+				return took(8)
 			}
-			// specs/tenure/spec.yaml:318 old news
-			return took(8)
+			// specs/tenure/spec.yaml:319 old news
+			return took(9)
 		case PlayerReceiveLater:
-			// specs/tenure/spec.yaml:320
+			// specs/tenure/spec.yaml:321
 			if m.At.Present && m.At.Value == fx.from {
 				m.receiveHere(fx)
-				return took(9)
+				return took(10)
 			}
-			// specs/tenure/spec.yaml:321 of another one
-			return took(10)
+			// specs/tenure/spec.yaml:322 of another one
+			return took(11)
 		case PlayerTimerWait:
 			m.Wait = false
-			// specs/tenure/spec.yaml:322
+			// specs/tenure/spec.yaml:323
 			m.Where = 0
 			fx.report(PlayerReportLater)
 			m.State = PlayerStateSeeking
-			return took(11)
+			return took(12)
 		}
 	case PlayerStatePlaying:
 		switch ev.Kind {
 		case PlayerCommandCut:
-			// specs/tenure/spec.yaml:324
+			// specs/tenure/spec.yaml:325
 			m.State = PlayerStateSeeking
-			return took(12)
+			return took(13)
 		case PlayerReceiveHere:
-			// specs/tenure/spec.yaml:325
-			return ignored(13)
-		case PlayerReceiveMoved:
-			// specs/tenure/spec.yaml:325
+			// specs/tenure/spec.yaml:326
 			return ignored(14)
-		case PlayerReceiveLater:
-			// specs/tenure/spec.yaml:325
+		case PlayerReceiveMoved:
+			// specs/tenure/spec.yaml:326
 			return ignored(15)
+		case PlayerReceiveLater:
+			// specs/tenure/spec.yaml:326
+			return ignored(16)
 		}
 	}
 	switch ev.Kind {
@@ -161,7 +166,7 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	return refused(fsm.NoTransition)
 }
 
-// receiveHere handles HERE and LATER in the state asking.
+// receiveHere handles HERE, MOVED and LATER in the state asking.
 func (m *Player) receiveHere(fx *PlayerEffects) {
 	if m.Wait {
 		m.Wait = false

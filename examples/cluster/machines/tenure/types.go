@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "8d785ca4ce6a1c64afd1262467cbc83ed7a46ba940f5d5872193daa487dc0645"
+const hash = "f4e449dd79c86d6a4f8d9c152c64b8dc4aa56614efd09902e642e6758a198f89"
 
 // The constants of the specification that its machines use.
 const (
