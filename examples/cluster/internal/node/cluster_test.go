@@ -15,6 +15,7 @@ import (
 	"github.com/parley-go/parley/examples/cluster/internal/seek"
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/examples/internal/waits"
 	"github.com/parley-go/parley/machines/lobby"
 )
 
@@ -27,7 +28,12 @@ type cluster struct {
 	ctx context.Context
 	url string
 	log *slog.Logger
+
+	lease    time.Duration
+	replicas int
 }
+
+func TestMain(m *testing.M) { os.Exit(waits.Main(m)) }
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
@@ -36,7 +42,11 @@ func newCluster(t *testing.T) *cluster {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Shutdown)
-	c := &cluster{t: t, url: e.URL()}
+	return withNATS(t, e.URL(), 1)
+}
+
+func withNATS(t *testing.T, url string, replicas int) *cluster {
+	c := &cluster{t: t, url: url, lease: lease, replicas: replicas}
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -53,7 +63,7 @@ func (c *cluster) store(url string) *store.Store {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(nc.Close)
-	s, err := store.Open(c.ctx, nc, store.Config{Lease: lease})
+	s, err := store.Open(c.ctx, nc, store.Config{Lease: c.lease, Replicas: c.replicas})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -234,3 +234,28 @@ func FuzzReadFrame(f *testing.F) {
 		_ = store.CheckName(m.Join.Game.String())
 	})
 }
+
+// One of three NATS servers may end: players find their lobby, and new ones are made. With the second,
+// nobody can decide anything any more, so all stop serving.
+func TestNATSServersEnd(t *testing.T) {
+	t.Parallel()
+	servers, err := store.EmbedCluster(3, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range servers {
+		t.Cleanup(s.Shutdown)
+	}
+	c := withNATS(t, servers[0].URL()+","+servers[1].URL()+","+servers[2].URL(), 3)
+	c.lease = 4 * time.Second // a leader has to be found meanwhile
+	a := c.server(c.url, node.Config{})
+	p := c.player("old", "", a.address)
+	servers[2].Shutdown()
+	c.player("new", "", a.address)
+	c.enter(p) // a busy computer may have lost the session meanwhile, so the lobby may have moved
+	servers[1].Shutdown()
+	c.session(a, false)
+	if m := ask(t, a.address, tenure.KindLobby, "old", 0); m.Kind != tenure.MessageLater {
+		t.Errorf("a server without a session says %v", m.Kind)
+	}
+}
