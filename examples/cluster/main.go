@@ -106,13 +106,18 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return usage.Wrong(f, stderr, err)
 	}
 	o.cfg.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	here := o.nats == ""
 	end, err := o.embed()
 	if err == nil {
 		defer end()
+		if o.serve && here {
+			fmt.Fprintln(stdout, "nats at", o.nats)
+		}
 		if o.serve {
 			err = o.server(ctx, stdout)
 		} else {
-			o.trial.nats, o.trial.lease, o.trial.replicas, o.trial.stderr = o.nats, o.lease, o.replicas, stderr
+			o.trial.nats, o.trial.lease, o.trial.replicas = o.nats, o.lease, o.replicas
+			o.trial.stderr = &shared{w: stderr}
 			err = o.trial.run(ctx, stdout)
 		}
 	}

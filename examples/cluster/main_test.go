@@ -5,8 +5,13 @@ import (
 	"context"
 	"os"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/parley-go/parley/examples/cluster/internal/seek"
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/internal/doctest"
 )
 
 // TestMain is also the program: a trial starts itself.
@@ -17,12 +22,43 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A trial with real processes, one of which is killed.
-func TestTrial(t *testing.T) {
+// TestPage does what docs/SCALE.md shows: a trial, smaller, with real processes of which one is killed, and the
+// servers, on other ports.
+func TestPage(t *testing.T) {
 	t.Parallel()
+	page, err := os.ReadFile("../../docs/SCALE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := doctest.Blocks(string(page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	trials, url := 0, ""
+	for _, b := range blocks {
+		for line := range strings.Lines(b.Text) {
+			args, ok := strings.CutPrefix(strings.TrimSpace(line), "go -C examples/cluster run . ")
+			switch {
+			case !ok:
+				t.Errorf("what is %q?", line)
+			case strings.HasPrefix(args, "-serve"):
+				url = serve(t, strings.Fields(args), url)
+			default:
+				trials++
+				smallTrial(t, strings.Fields(args))
+			}
+		}
+	}
+	if trials != 1 || url == "" {
+		t.Errorf("%d trials, and servers at %q", trials, url)
+	}
+}
+
+func smallTrial(t *testing.T, args []string) {
+	t.Helper()
 	var out, errs bytes.Buffer
-	args := "-nodes 3 -lobbies 24 -joins 40 -matches 3 -players 8 -kill -lease 2s"
-	if code := run(t.Context(), strings.Fields(args), &out, &errs); code != 0 {
+	small := strings.Fields("-lobbies 24 -joins 40 -matches 3 -players 8 -lease 2s")
+	if code := run(t.Context(), append(args, small...), &out, &errs); code != 0 {
 		t.Fatalf("%d\n%s%s", code, out.String(), errs.String())
 	}
 	for _, want := range []string{`(?m)^3 servers at `, `(?m)^24 lobbies made, with a player in each in .* a second`,
@@ -32,6 +68,78 @@ func TestTrial(t *testing.T) {
 		}
 	}
 	t.Log("\n" + out.String())
+}
+
+// lines is a writer that gives each line to who waits for it.
+type lines struct {
+	rest  []byte
+	there chan string
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.rest = append(l.rest, b...)
+	for {
+		i := bytes.IndexByte(l.rest, '\n')
+		if i < 0 {
+			return len(b), nil
+		}
+		l.there <- string(l.rest[:i])
+		l.rest = l.rest[i+1:]
+	}
+}
+
+// serve starts a server as the page does, but on free ports and with the NATS of the one before, and returns where
+// its NATS is.
+func serve(t *testing.T, args []string, url string) string {
+	t.Helper()
+	own := slices.Contains(args, "-nats-listen")
+	for i := range args[:len(args)-1] {
+		switch args[i] {
+		case "-listen", "-nats-listen", "-script":
+			args[i+1] = "127.0.0.1:0"
+		case "-nats":
+			args[i+1] = url
+		case "-dir":
+			args[i+1] = t.TempDir()
+		}
+	}
+	out, errs := &lines{there: make(chan string, 8)}, &bytes.Buffer{}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, args, out, errs) }()
+	t.Cleanup(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("%v ends with %d: %s", args, code, errs.String())
+		}
+	})
+	at := map[string]string{}
+	for at["listening on"] == "" {
+		select {
+		case line := <-out.there:
+			i := strings.LastIndexByte(line, ' ')
+			at[line[:i]] = line[i+1:]
+		case code := <-ended:
+			ended <- code
+			t.Fatalf("%v: %d %s", args, code, errs.String())
+		}
+	}
+	if s := at["registration script at"]; (s != "") != slices.Contains(args, "-script") {
+		t.Errorf("%v: the script is at %q", args, s)
+	}
+	s, err := seek.New([]string{at["listening on"]}, tenure.KindLobby, "shown", "", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := holder{Seeker: s}
+	if err := h.enter(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.conn.Close()
+	if own {
+		return at["nats at"]
+	}
+	return url
 }
 
 func TestUsage(t *testing.T) {

@@ -141,6 +141,18 @@ func (t *trial) start(ctx context.Context) error {
 	return errors.New("a server did not start")
 }
 
+// shared is a writer for several processes.
+type shared struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (s *shared) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.w.Write(b)
+}
+
 // memory returns how many kB the servers have in memory, 0 where the system does not say.
 func (t *trial) memory() (sum int) {
 	for _, c := range t.servers {
