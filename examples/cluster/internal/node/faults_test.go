@@ -120,21 +120,28 @@ func TestPartition(t *testing.T) {
 func ask(t *testing.T, address string, kind tenure.Kind, game string, epoch uint32) (m tenure.Message) {
 	t.Helper()
 	name, _ := tenure.NewName(game)
-	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin,
-		Join: tenure.JoinMessage{Kind: kind, Game: name, Epoch: tenure.Epoch(epoch)}})
+	return say(t, address, tenure.JoinMessage{Kind: kind, Game: name, Epoch: tenure.Epoch(epoch)})
+}
+
+// say says one thing to a server, and returns what it answers.
+func say(t *testing.T, address string, join tenure.JoinMessage) (m tenure.Message) {
+	t.Helper()
+	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin, Join: join})
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return m
 	}
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
+		return m
 	}
 	defer conn.Close()
 	if _, err = conn.Write(frame); err == nil {
 		m, err = node.ReadFrame(conn)
 	}
 	if err != nil {
-		t.Fatal(err)
+		t.Error(err)
 	}
 	return m
 }

@@ -225,6 +225,27 @@ func TestMatchMoves(t *testing.T) {
 	}
 }
 
+// Who is not one of the players does not lead a match that goes on elsewhere, whatever they say that they have seen.
+func TestMatchStranger(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	s := c.server(c.url, node.Config{Gather: 100 * time.Millisecond})
+	if err := s.st.SaveMatch(c.ctx, "m", store.Match{Epoch: 1, Keys: map[int]uint64{0: 5, 3: 6}}); err != nil {
+		t.Fatal(err)
+	}
+	name, _ := tenure.NewName("m")
+	secret, _ := tenure.NewSecret("7")
+	join := tenure.JoinMessage{Kind: tenure.KindMatch, Game: name, Seats: 2, Frame: 1 << 30, Secret: secret}
+	answer := make(chan tenure.Message)
+	go func() { answer <- say(t, s.address, join) }()
+	c.eventually("the stranger waits", func() bool { _, matches := s.Games(); return matches == 1 && s.Joins.Load() == 1 })
+	f := c.fight(c.ctx, "m", 3, 2, 6, []string{s.address})
+	if m := <-answer; m.Kind != tenure.MessageHere || m.Here.Leads {
+		t.Errorf("the stranger is told %+v", m)
+	}
+	c.eventually("the player plays", func() bool { return f.plays(1) })
+}
+
 // A match that all have left is over, and its name is free for another.
 func TestMatchOver(t *testing.T) {
 	t.Parallel()

@@ -3,6 +3,7 @@ package node
 import (
 	"context"
 	"errors"
+	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -173,6 +174,9 @@ func (r *relay) arrive(ctx context.Context, v visitor) {
 			v.refuse(&tenure.Message{Kind: tenure.MessageLater})
 			return
 		}
+		if !r.plays(v.join.Secret.String()) {
+			v.join.Seats = 0 // whoever is not one of them may watch
+		}
 		r.waiting = append(r.waiting, v)
 		players := 0
 		for i := range r.waiting {
@@ -194,6 +198,20 @@ func (r *relay) arrive(ctx context.Context, v visitor) {
 		}
 		r.letIn(ctx, v, false)
 	}
+}
+
+// plays reports whether somebody knows the key of a player.
+func (r *relay) plays(secret string) bool {
+	key, err := strconv.ParseUint(secret, 16, 64)
+	if err != nil {
+		return false
+	}
+	for _, k := range r.match.Keys {
+		if k == key {
+			return true
+		}
+	}
+	return false
 }
 
 // lead lets the player begin who is furthest. If there was one before, it has had its time.
@@ -220,7 +238,16 @@ func (r *relay) lead(ctx context.Context) {
 	r.waiting = append(r.waiting[:best], r.waiting[best+1:]...)
 	r.leads, r.seats = &v, 1
 	r.serve(ctx)
-	r.due.Reset(r.n.cfg.Gather + r.n.cfg.Handshake)
+	r.due.Reset(2*r.n.cfg.Gather + time.Second) // to begin; then it is the next one's turn
+	done := v.done
+	v.done = func() { // its link is over
+		done()
+		r.news.put(func() {
+			if r.leads == &v {
+				r.lead(ctx)
+			}
+		})
+	}
 	if !r.letIn(ctx, v, true) {
 		r.lead(ctx)
 	}
@@ -258,14 +285,14 @@ func (r *relay) serve(ctx context.Context) {
 			}
 		})
 	}
-	cfg := frames.ServerConfig{Length: r.n.cfg.Length, Spacing: r.n.cfg.Spacing, Seed: r.match.Seed, Closed: true,
+	cfg := frames.ServerConfig{Length: r.n.cfg.Length, Spacing: r.n.cfg.Spacing, Seed: r.match.Seed,
 		Logger: r.n.cfg.Logger, Patience: r.n.cfg.Silence, Grace: 30 * time.Second}
 	if r.again {
 		cfg.Keys, cfg.First = r.match.Keys, uint32(r.leads.join.Frame)
 	}
 	cfg.OnCame = func(_ string, slot int) {
 		if slot >= 0 {
-			tell(func() { r.seated(ctx, slot) })
+			tell(func() { r.seated(ctx) })
 		}
 	}
 	cfg.OnRunning = func() { tell(func() { r.runs(ctx) }) }
@@ -289,18 +316,10 @@ func (r *relay) serve(ctx context.Context) {
 	}()
 }
 
-// seated begins the match if all are there, and if who leads is who it says.
-func (r *relay) seated(ctx context.Context, slot int) {
+// seated begins the match if all are there.
+func (r *relay) seated(ctx context.Context) {
 	if r.running {
 		return
-	}
-	if r.again {
-		keys, err := r.server.Keys(ctx)
-		if known, there := r.match.Keys[slot]; err != nil || !there || keys[slot] != known {
-			r.n.Turned.Add(1)
-			r.lead(ctx)
-			return
-		}
 	}
 	if r.came++; r.came >= r.seats {
 		if err := r.server.Begin(ctx); err != nil && r.again {
@@ -313,6 +332,9 @@ func (r *relay) seated(ctx context.Context, slot int) {
 func (r *relay) runs(ctx context.Context) {
 	r.running, r.lost, r.leads = true, false, nil
 	r.due.Stop()
+	if err := r.server.Shut(ctx); err != nil {
+		return // it has ended
+	}
 	r.save(ctx)
 	waiting := r.waiting
 	r.waiting = nil

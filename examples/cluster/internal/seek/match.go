@@ -46,6 +46,7 @@ func NewMatch(cfg MatchConfig) (*Match, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.Prove(cfg.Client.Key)
 	return &Match{cfg: cfg, seeker: s, client: make(chan *frames.Client, 1)}, nil
 }
 

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"strconv"
 	"time"
 
 	"github.com/parley-go/parley/examples/cluster/internal/node"
@@ -33,6 +34,11 @@ const (
 	door = 1 // the number of the server that is asked; it is another one each time
 	self = 2
 )
+
+// Prove has the seeker say that it is the player who has this key. A match that goes on elsewhere asks for it.
+func (s *Seeker) Prove(key uint64) {
+	s.game.Secret, _ = tenure.NewSecret(strconv.FormatUint(key, 16)) // never longer than the type
+}
 
 // New returns a seeker for a game, which knows these addresses of servers: one is enough. Who is the player's name,
 // and may be empty; seats is how many play a match, 0 for who watches.
@@ -124,7 +130,7 @@ func (s *Seeker) ask(
 		if s.r.Effect(i).Kind == fsm.Send {
 			j := *s.r.Message(i)
 			j.Join.Kind, j.Join.Game, j.Join.Who, j.Join.Seats = s.game.Kind, s.game.Game, s.game.Who, s.game.Seats
-			j.Join.Frame = tenure.Frame(frame)
+			j.Join.Frame, j.Join.Secret = tenure.Frame(frame), s.game.Secret
 			if question, err = tenure.AppendMessage(nil, &j); err != nil {
 				return nil, m, err
 			}

@@ -86,27 +86,27 @@ func (m *Claim) Step(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 func (m *Claim) stepIdle(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 	switch ev.Kind {
 	case ClaimCommandAsk:
-		// specs/tenure/spec.yaml:202
+		// specs/tenure/spec.yaml:203
 		m.commandAsk(fx)
 		return took(0)
 	case ClaimCommandFence:
-		// specs/tenure/spec.yaml:250
+		// specs/tenure/spec.yaml:251
 		m.commandFence(fx)
 		return took(1)
 	case ClaimReceiveEntry:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(2)
 	case ClaimReceiveBroken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(3)
 	case ClaimReceiveAlive:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(4)
 	case ClaimReceiveTaken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(5)
 	case ClaimReceiveLate:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(6)
 	}
 	return m.unmentioned(ev, fx)
@@ -116,12 +116,12 @@ func (m *Claim) stepIdle(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 func (m *Claim) stepReading(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 	switch ev.Kind {
 	case ClaimReceiveEntry:
-		// specs/tenure/spec.yaml:205 no epoch is left
+		// specs/tenure/spec.yaml:206 no epoch is left
 		if ev.Message.Entry.Epoch == Epochs {
 			m.receiveEntry(fx)
 			return took(7)
 		}
-		// specs/tenure/spec.yaml:206 nobody's, or ours by a write that had no answer
+		// specs/tenure/spec.yaml:207 nobody's, or ours by a write that had no answer
 		if ev.Message.Entry.Owner == 0 || int64(ev.Message.Entry.Owner) == int64(m.Me) {
 			old := *m
 			m.Owner = 0
@@ -137,7 +137,7 @@ func (m *Claim) stepReading(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 			m.State = ClaimStateTaking
 			return took(8)
 		}
-		// specs/tenure/spec.yaml:211
+		// specs/tenure/spec.yaml:212
 		m.Owner = ev.Message.Entry.Owner
 		m.Epoch = ev.Message.Entry.Epoch
 		m.Rev = ev.Message.Entry.Rev
@@ -148,27 +148,27 @@ func (m *Claim) stepReading(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 		return took(9)
 	case ClaimTimerAgain:
 		m.Again = false
-		// specs/tenure/spec.yaml:213
+		// specs/tenure/spec.yaml:214
 		m.read(fx)
 		return took(10)
 	case ClaimCommandFence:
-		// specs/tenure/spec.yaml:250
+		// specs/tenure/spec.yaml:251
 		m.commandFence(fx)
 		return took(11)
 	case ClaimCommandAsk:
-		// specs/tenure/spec.yaml:252
+		// specs/tenure/spec.yaml:253
 		return ignored(12)
 	case ClaimReceiveBroken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(13)
 	case ClaimReceiveAlive:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(14)
 	case ClaimReceiveTaken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(15)
 	case ClaimReceiveLate:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(16)
 	}
 	return m.unmentioned(ev, fx)
@@ -178,7 +178,7 @@ func (m *Claim) stepReading(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 func (m *Claim) stepBreaking(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 	switch ev.Kind {
 	case ClaimReceiveBroken:
-		// specs/tenure/spec.yaml:217
+		// specs/tenure/spec.yaml:218
 		if ev.Message.Broken.Id == m.Owner {
 			epoch := int64(m.Epoch) + 1
 			if epoch > 4294967295 {
@@ -190,10 +190,10 @@ func (m *Claim) stepBreaking(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 			m.State = ClaimStateTaking
 			return took(17)
 		}
-		// specs/tenure/spec.yaml:218 an old answer about another session
+		// specs/tenure/spec.yaml:219 an old answer about another session
 		return took(18)
 	case ClaimReceiveAlive:
-		// specs/tenure/spec.yaml:220
+		// specs/tenure/spec.yaml:221
 		if ev.Message.Alive.Id == m.Owner {
 			if m.Again {
 				m.Again = false
@@ -203,28 +203,28 @@ func (m *Claim) stepBreaking(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 			m.State = ClaimStateIdle
 			return took(19)
 		}
-		// specs/tenure/spec.yaml:221 an old answer about another session
+		// specs/tenure/spec.yaml:222 an old answer about another session
 		return took(20)
 	case ClaimTimerAgain:
 		m.Again = false
-		// specs/tenure/spec.yaml:222
+		// specs/tenure/spec.yaml:223
 		m.commandAsk(fx)
 		return took(21)
 	case ClaimCommandFence:
-		// specs/tenure/spec.yaml:250
+		// specs/tenure/spec.yaml:251
 		m.commandFence(fx)
 		return took(22)
 	case ClaimCommandAsk:
-		// specs/tenure/spec.yaml:252
+		// specs/tenure/spec.yaml:253
 		return ignored(23)
 	case ClaimReceiveEntry:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(24)
 	case ClaimReceiveTaken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(25)
 	case ClaimReceiveLate:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(26)
 	}
 	return m.unmentioned(ev, fx)
@@ -234,7 +234,7 @@ func (m *Claim) stepBreaking(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 func (m *Claim) stepTaking(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 	switch ev.Kind {
 	case ClaimReceiveTaken:
-		// specs/tenure/spec.yaml:225
+		// specs/tenure/spec.yaml:226
 		if ev.Message.Taken.Was == m.Rev && m.Epoch < Epochs {
 			m.Rev = ev.Message.Taken.Rev
 			m.Epoch++
@@ -246,36 +246,36 @@ func (m *Claim) stepTaking(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 			m.State = ClaimStateSure
 			return took(27)
 		}
-		// specs/tenure/spec.yaml:226 an old answer
+		// specs/tenure/spec.yaml:227 an old answer
 		return took(28)
 	case ClaimReceiveLate:
-		// specs/tenure/spec.yaml:228
+		// specs/tenure/spec.yaml:229
 		if ev.Message.Late.Was == m.Rev {
 			m.commandAsk(fx)
 			return took(29)
 		}
-		// specs/tenure/spec.yaml:229 an old answer
+		// specs/tenure/spec.yaml:230 an old answer
 		return took(30)
 	case ClaimTimerAgain:
 		m.Again = false
-		// specs/tenure/spec.yaml:230 it may have been taken or not
+		// specs/tenure/spec.yaml:231 it may have been taken or not
 		m.commandAsk(fx)
 		return took(31)
 	case ClaimCommandFence:
-		// specs/tenure/spec.yaml:250
+		// specs/tenure/spec.yaml:251
 		m.commandFence(fx)
 		return took(32)
 	case ClaimCommandAsk:
-		// specs/tenure/spec.yaml:252
+		// specs/tenure/spec.yaml:253
 		return ignored(33)
 	case ClaimReceiveEntry:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(34)
 	case ClaimReceiveBroken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(35)
 	case ClaimReceiveAlive:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(36)
 	}
 	return m.unmentioned(ev, fx)
@@ -285,17 +285,17 @@ func (m *Claim) stepTaking(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 func (m *Claim) stepSure(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 	switch ev.Kind {
 	case ClaimCommandAsk:
-		// specs/tenure/spec.yaml:235 there may be a later owner
+		// specs/tenure/spec.yaml:236 there may be a later owner
 		if ev.Ask.Known > m.Epoch {
 			m.read(fx)
 			m.State = ClaimStateDoubting
 			return took(37)
 		}
-		// specs/tenure/spec.yaml:243
+		// specs/tenure/spec.yaml:244
 		fx.report(ClaimReportHere).Here = ClaimHereReport{Epoch: m.Epoch}
 		return took(38)
 	case ClaimCommandLeave:
-		// specs/tenure/spec.yaml:244
+		// specs/tenure/spec.yaml:245
 		if m.Again {
 			m.Again = false
 			fx.stop(claimAlarmAgain, 0)
@@ -305,23 +305,23 @@ func (m *Claim) stepSure(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 		m.State = ClaimStateIdle
 		return took(39)
 	case ClaimCommandFence:
-		// specs/tenure/spec.yaml:248
+		// specs/tenure/spec.yaml:249
 		m.commandFenceInSure(fx)
 		return took(40)
 	case ClaimReceiveEntry:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(41)
 	case ClaimReceiveBroken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(42)
 	case ClaimReceiveAlive:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(43)
 	case ClaimReceiveTaken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(44)
 	case ClaimReceiveLate:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(45)
 	}
 	return m.unmentioned(ev, fx)
@@ -331,7 +331,7 @@ func (m *Claim) stepSure(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 func (m *Claim) stepDoubting(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 	switch ev.Kind {
 	case ClaimReceiveEntry:
-		// specs/tenure/spec.yaml:238
+		// specs/tenure/spec.yaml:239
 		if ev.Message.Entry.Rev == m.Rev {
 			if m.Again {
 				m.Again = false
@@ -341,23 +341,23 @@ func (m *Claim) stepDoubting(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 			m.State = ClaimStateSure
 			return took(46)
 		}
-		// specs/tenure/spec.yaml:239
+		// specs/tenure/spec.yaml:240
 		if ev.Message.Entry.Rev > m.Rev {
 			m.receiveEntry(fx)
 			return took(47)
 		}
-		// specs/tenure/spec.yaml:240 an old answer
+		// specs/tenure/spec.yaml:241 an old answer
 		return took(48)
 	case ClaimTimerAgain:
 		m.Again = false
-		// specs/tenure/spec.yaml:241
+		// specs/tenure/spec.yaml:242
 		m.read(fx)
 		return took(49)
 	case ClaimCommandAsk:
-		// specs/tenure/spec.yaml:242
+		// specs/tenure/spec.yaml:243
 		return ignored(50)
 	case ClaimCommandLeave:
-		// specs/tenure/spec.yaml:244
+		// specs/tenure/spec.yaml:245
 		if m.Again {
 			m.Again = false
 			fx.stop(claimAlarmAgain, 0)
@@ -367,20 +367,20 @@ func (m *Claim) stepDoubting(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 		m.State = ClaimStateIdle
 		return took(51)
 	case ClaimCommandFence:
-		// specs/tenure/spec.yaml:248
+		// specs/tenure/spec.yaml:249
 		m.commandFenceInSure(fx)
 		return took(52)
 	case ClaimReceiveBroken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(53)
 	case ClaimReceiveAlive:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(54)
 	case ClaimReceiveTaken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(55)
 	case ClaimReceiveLate:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(56)
 	}
 	return m.unmentioned(ev, fx)
@@ -390,25 +390,25 @@ func (m *Claim) stepDoubting(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 func (m *Claim) stepOver(ev *ClaimEvent, fx *ClaimEffects) fsm.Result {
 	switch ev.Kind {
 	case ClaimCommandAsk:
-		// specs/tenure/spec.yaml:245
+		// specs/tenure/spec.yaml:246
 		return ignored(57)
 	case ClaimCommandLeave:
-		// specs/tenure/spec.yaml:245
+		// specs/tenure/spec.yaml:246
 		return ignored(58)
 	case ClaimReceiveEntry:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(59)
 	case ClaimReceiveBroken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(60)
 	case ClaimReceiveAlive:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(61)
 	case ClaimReceiveTaken:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(62)
 	case ClaimReceiveLate:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return ignored(63)
 	}
 	return m.unmentioned(ev, fx)

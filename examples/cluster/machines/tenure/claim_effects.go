@@ -91,7 +91,7 @@ func (ev *ClaimEvent) invalid() bool {
 	case ClaimReceiveLate:
 		return ev.Message.Late.Was < 0 || ev.Message.Late.Was > 1099511627775
 	case ClaimReceiveJoin:
-		return ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8
+		return ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8 || ev.Message.Join.Secret.Len > 16
 	case ClaimReceiveMoved:
 		return ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775 || ev.Message.Moved.There.Len > 64
 	}
@@ -145,6 +145,7 @@ func (ev *ClaimEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Join.Game.Len > 64, "game", "text 64")
 		why.Outside(ev.Message.Join.Who.Len > 64, "who", "text 64")
 		why.Outside(ev.Message.Join.Seats > 8, "seats", "0..8")
+		why.Outside(ev.Message.Join.Secret.Len > 16, "secret", "text 16")
 	case ClaimReceiveMoved:
 		why.Outside(ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775, "owner", "0..1099511627775")
 		why.Outside(ev.Message.Moved.There.Len > 64, "there", "text 64")

@@ -9,7 +9,7 @@ import (
 )
 
 // maxFrame is the largest frame in bytes.
-const maxFrame = 146
+const maxFrame = 164
 
 // FrameSize returns the length in bytes of the frame that starts at b[0], 0 if b is too short to tell, or an
 // error, a wire.Error, if no valid frame can start so.
@@ -728,6 +728,21 @@ func decodeJoin(b []byte, m *JoinMessage) wire.Error {
 	}
 	m.Seats = Seats(b[at])
 	at++
+	if len(b) < at+2 {
+		return wire.Error{Message: "JOIN", Field: "secret", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 2)}
+	}
+	{
+		n := binary.BigEndian.Uint16(b[at:])
+		if n > 16 {
+			return wire.Error{Message: "JOIN", Field: "secret", Offset: at, Problem: wire.Count, Value: int64(n), Limit: 16}
+		}
+		m.Secret.Len = uint8(n)
+	}
+	at += 2
+	if len(b)-at < int(m.Secret.Len) {
+		return wire.Error{Message: "JOIN", Field: "secret", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + int(m.Secret.Len))}
+	}
+	at += copy(m.Secret.Data[:m.Secret.Len], b[at:])
 	if len(b) < at+4 {
 		return wire.Error{Message: "JOIN", Field: "epoch", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 4)}
 	}
@@ -760,6 +775,11 @@ func encodeJoin(dst []byte, start int, m *JoinMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Who.Len))
 	dst = append(dst, m.Who.Data[:m.Who.Len]...)
 	dst = append(dst, byte(m.Seats))
+	if int(m.Secret.Len) > 16 {
+		return dst, wire.Error{Message: "JOIN", Field: "secret", Offset: len(dst) - start, Problem: wire.Count, Value: int64(m.Secret.Len), Limit: 16}
+	}
+	dst = binary.BigEndian.AppendUint16(dst, uint16(m.Secret.Len))
+	dst = append(dst, m.Secret.Data[:m.Secret.Len]...)
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Epoch))
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Frame))
 	return dst, nil

@@ -152,12 +152,13 @@ type LateMessage struct {
 // JoinMessage are the fields of JOIN. a player wants to play; it has played in this epoch, and executed so
 // many frames.
 type JoinMessage struct {
-	Kind  Kind
-	Game  Name
-	Who   Name
-	Seats Seats
-	Epoch Epoch
-	Frame Frame
+	Kind   Kind
+	Game   Name
+	Who    Name
+	Seats  Seats
+	Secret Secret
+	Epoch  Epoch
+	Frame  Frame
 }
 
 // HereMessage are the fields of HERE. the game is here; who leads has the state from which it goes on.

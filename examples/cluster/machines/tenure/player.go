@@ -62,10 +62,10 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	case PlayerStateSeeking:
 		switch ev.Kind {
 		case PlayerCommandSeek:
-			// specs/tenure/spec.yaml:309
+			// specs/tenure/spec.yaml:310
 			if ev.Seek.To != StoreConst && ev.Seek.To != m.Self {
 				m.At = Optional[fsm.Peer]{Present: true, Value: ev.Seek.To}
-				fx.sendTo(MessageJoin, ev.Seek.To).Join = JoinMessage{Kind: KindLobby, Game: nameOf(""), Who: nameOf(""), Seats: 0, Epoch: m.Epoch, Frame: 0}
+				fx.sendTo(MessageJoin, ev.Seek.To).Join = JoinMessage{Kind: KindLobby, Game: nameOf(""), Who: nameOf(""), Seats: 0, Secret: secretOf(""), Epoch: m.Epoch, Frame: 0}
 				m.Wait = true
 				fx.startFor(playerAlarmWait, 0, uint32(m.Patience))
 				m.State = PlayerStateAsking
@@ -73,19 +73,19 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 			}
 			return refused(fsm.NoTransition)
 		case PlayerReceiveHere:
-			// specs/tenure/spec.yaml:310
+			// specs/tenure/spec.yaml:311
 			return ignored(1)
 		case PlayerReceiveMoved:
-			// specs/tenure/spec.yaml:310
+			// specs/tenure/spec.yaml:311
 			return ignored(2)
 		case PlayerReceiveLater:
-			// specs/tenure/spec.yaml:310
+			// specs/tenure/spec.yaml:311
 			return ignored(3)
 		}
 	case PlayerStateAsking:
 		switch ev.Kind {
 		case PlayerReceiveHere:
-			// specs/tenure/spec.yaml:313
+			// specs/tenure/spec.yaml:314
 			if m.At.Present && m.At.Value == fx.from && ev.Message.Here.Epoch >= m.Epoch {
 				m.Epoch = ev.Message.Here.Epoch
 				m.Where = 0
@@ -97,20 +97,20 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 				m.State = PlayerStatePlaying
 				return took(4)
 			}
-			// specs/tenure/spec.yaml:314 of a server that does not know that it is over
+			// specs/tenure/spec.yaml:315 of a server that does not know that it is over
 			if m.At.Present && m.At.Value == fx.from {
 				m.receiveHere(fx)
 				return took(5)
 			}
-			// specs/tenure/spec.yaml:315 of another one
+			// specs/tenure/spec.yaml:316 of another one
 			return took(6)
 		case PlayerReceiveMoved:
-			// specs/tenure/spec.yaml:317 it has been asked just now
+			// specs/tenure/spec.yaml:318 it has been asked just now
 			if m.At.Present && m.At.Value == fx.from && m.Where != 0 && ev.Message.Moved.Owner == m.Where && ev.Message.Moved.Epoch == m.Epoch {
 				m.receiveHere(fx)
 				return took(7)
 			}
-			// specs/tenure/spec.yaml:318
+			// specs/tenure/spec.yaml:319
 			if m.At.Present && m.At.Value == fx.from && ev.Message.Moved.Epoch >= m.Epoch {
 				m.Epoch = ev.Message.Moved.Epoch
 				m.Where = ev.Message.Moved.Owner
@@ -122,19 +122,19 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 				m.State = PlayerStateSeeking
 				return took(8)
 			}
-			// specs/tenure/spec.yaml:319 old news
+			// specs/tenure/spec.yaml:320 old news
 			return took(9)
 		case PlayerReceiveLater:
-			// specs/tenure/spec.yaml:321
+			// specs/tenure/spec.yaml:322
 			if m.At.Present && m.At.Value == fx.from {
 				m.receiveHere(fx)
 				return took(10)
 			}
-			// specs/tenure/spec.yaml:322 of another one
+			// specs/tenure/spec.yaml:323 of another one
 			return took(11)
 		case PlayerTimerWait:
 			m.Wait = false
-			// specs/tenure/spec.yaml:323
+			// specs/tenure/spec.yaml:324
 			m.Where = 0
 			fx.report(PlayerReportLater)
 			m.State = PlayerStateSeeking
@@ -143,17 +143,17 @@ func (m *Player) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	case PlayerStatePlaying:
 		switch ev.Kind {
 		case PlayerCommandCut:
-			// specs/tenure/spec.yaml:325
+			// specs/tenure/spec.yaml:326
 			m.State = PlayerStateSeeking
 			return took(13)
 		case PlayerReceiveHere:
-			// specs/tenure/spec.yaml:326
+			// specs/tenure/spec.yaml:327
 			return ignored(14)
 		case PlayerReceiveMoved:
-			// specs/tenure/spec.yaml:326
+			// specs/tenure/spec.yaml:327
 			return ignored(15)
 		case PlayerReceiveLater:
-			// specs/tenure/spec.yaml:326
+			// specs/tenure/spec.yaml:327
 			return ignored(16)
 		}
 	}

@@ -92,7 +92,7 @@ func (ev *PlayerEvent) invalid() bool {
 	case PlayerReceiveLate:
 		return ev.From < 0 || ev.From > 7 || ev.Message.Late.Was < 0 || ev.Message.Late.Was > 1099511627775
 	case PlayerReceiveJoin:
-		return ev.From < 0 || ev.From > 7 || ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8
+		return ev.From < 0 || ev.From > 7 || ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8 || ev.Message.Join.Secret.Len > 16
 	case PlayerReceiveMoved:
 		return ev.From < 0 || ev.From > 7 || ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775 || ev.Message.Moved.There.Len > 64
 	case PlayerCommandSeek:
@@ -166,6 +166,7 @@ func (ev *PlayerEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Join.Game.Len > 64, "game", "text 64")
 		why.Outside(ev.Message.Join.Who.Len > 64, "who", "text 64")
 		why.Outside(ev.Message.Join.Seats > 8, "seats", "0..8")
+		why.Outside(ev.Message.Join.Secret.Len > 16, "secret", "text 16")
 	case PlayerReceiveMoved:
 		why.Outside(ev.From < 0 || ev.From > 7, "sender", "0..7")
 		why.Outside(ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775, "owner", "0..1099511627775")

@@ -129,14 +129,14 @@ func (m *Server) Step(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerCommandOpen:
-		// specs/tenure/spec.yaml:275
+		// specs/tenure/spec.yaml:276
 		fx.fired = append(fx.fired, 0)
 		if !m.Session.commandOpen(fx) {
 			return refused(0)
 		}
 		return took(0)
 	case ServerCommandLeave:
-		// specs/tenure/spec.yaml:276
+		// specs/tenure/spec.yaml:277
 		if m.Claim.State == ServerClaimStateSure || m.Claim.State == ServerClaimStateDoubting {
 			old := *m
 			fx.fired = append(fx.fired, 1)
@@ -147,7 +147,7 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return refused(fsm.NoTransition)
 	case ServerReceiveOpened:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		old := *m
 		fx.fired = append(fx.fired, 2)
 		if !m.Session.receiveOpened(fx, ev.Message.Opened.Id, ev.Message.Opened.Rev) {
@@ -158,28 +158,28 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(2)
 	case ServerReceiveRenewed:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		fx.fired = append(fx.fired, 3)
 		if !m.Session.receiveRenewed(fx, ev.Message.Renewed.Id, ev.Message.Renewed.Was, ev.Message.Renewed.Rev) {
 			return refused(3)
 		}
 		return took(3)
 	case ServerReceiveGone:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		fx.fired = append(fx.fired, 4)
 		if !m.Session.receiveGone(fx, ev.Message.Gone.Id, ev.Message.Gone.Was) {
 			return refused(4)
 		}
 		return took(4)
 	case ServerReceiveFound:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		fx.fired = append(fx.fired, 5)
 		if !m.Session.receiveFound(fx, ev.Message.Found.Id, ev.Message.Found.Rev) {
 			return refused(5)
 		}
 		return took(5)
 	case ServerReceiveMissing:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		old := *m
 		fx.fired = append(fx.fired, 6)
 		if !m.Session.receiveMissing(fx, ev.Message.Missing.Id) || !m.settle(fx) {
@@ -187,7 +187,7 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(6)
 	case ServerReceiveEntry:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		old := *m
 		fx.fired = append(fx.fired, 7)
 		if !m.Claim.receiveEntry(fx, ev.Message.Entry.Owner, ev.Message.Entry.Epoch, ev.Message.Entry.Rev) {
@@ -198,14 +198,14 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(7)
 	case ServerReceiveBroken:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		fx.fired = append(fx.fired, 8)
 		if !m.Claim.receiveBroken(fx, ev.Message.Broken.Id) {
 			return refused(8)
 		}
 		return took(8)
 	case ServerReceiveAlive:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		old := *m
 		fx.fired = append(fx.fired, 9)
 		m.Claim.receiveAlive(fx, ev.Message.Alive.Id)
@@ -214,7 +214,7 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(9)
 	case ServerReceiveTaken:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		old := *m
 		fx.fired = append(fx.fired, 10)
 		m.Claim.receiveTaken(fx, ev.Message.Taken.Was, ev.Message.Taken.Rev)
@@ -223,12 +223,12 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		}
 		return took(10)
 	case ServerReceiveLate:
-		// specs/tenure/spec.yaml:277
+		// specs/tenure/spec.yaml:278
 		fx.fired = append(fx.fired, 11)
 		m.Claim.receiveLate(fx, ev.Message.Late.Was)
 		return took(11)
 	case ServerReceiveJoin:
-		// specs/tenure/spec.yaml:279
+		// specs/tenure/spec.yaml:280
 		if m.Session.State == ServerSessionStateHeld || m.Session.State == ServerSessionStateRenewing || m.Session.State == ServerSessionStateLooking {
 			old := *m
 			fx.fired = append(fx.fired, 12)
@@ -239,7 +239,7 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			}
 			return took(12)
 		}
-		// specs/tenure/spec.yaml:280
+		// specs/tenure/spec.yaml:281
 		fx.fired = append(fx.fired, 13)
 		fx.sendTo(MessageLater, fx.from)
 		return took(13)
@@ -251,42 +251,42 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 func (m *Server) stepOver(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	switch ev.Kind {
 	case ServerReceiveJoin:
-		// specs/tenure/spec.yaml:288
+		// specs/tenure/spec.yaml:289
 		fx.fired = append(fx.fired, 19)
 		fx.sendTo(MessageLater, fx.from)
 		return took(19)
 	case ServerReceiveOpened:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(21)
 	case ServerReceiveRenewed:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(22)
 	case ServerReceiveGone:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(23)
 	case ServerReceiveFound:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(24)
 	case ServerReceiveMissing:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(25)
 	case ServerReceiveEntry:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(26)
 	case ServerReceiveBroken:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(27)
 	case ServerReceiveAlive:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(28)
 	case ServerReceiveTaken:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(29)
 	case ServerReceiveLate:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(30)
 	case ServerCommandOpen:
-		// specs/tenure/spec.yaml:290
+		// specs/tenure/spec.yaml:291
 		return ignored(31)
 	}
 	return m.unmentioned(ev, fx)
@@ -315,10 +315,10 @@ func (m *Server) settle(fx *ServerEffects) bool {
 		case ServerStateUp:
 			switch next.kind {
 			case serverWaitingSessionOpened:
-				// specs/tenure/spec.yaml:281
+				// specs/tenure/spec.yaml:282
 				continue
 			case serverWaitingSessionOver:
-				// specs/tenure/spec.yaml:282
+				// specs/tenure/spec.yaml:283
 				fx.fired = append(fx.fired, 15)
 				if !m.Claim.commandFence(fx) {
 					return false
@@ -335,7 +335,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				m.State = ServerStateOver
 				continue
 			case serverWaitingClaimHere:
-				// specs/tenure/spec.yaml:283
+				// specs/tenure/spec.yaml:284
 				fx.fired = append(fx.fired, 16)
 				list := m.Waiting &^ (1 << uint64(m.Self))
 				for i2 := range 8 {
@@ -349,7 +349,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				fx.report(ServerReportServes).Serves = ServerServesReport{Now: next.claimHere.epoch}
 				continue
 			case serverWaitingClaimElsewhere:
-				// specs/tenure/spec.yaml:284
+				// specs/tenure/spec.yaml:285
 				fx.fired = append(fx.fired, 17)
 				list := m.Waiting &^ (1 << uint64(m.Self))
 				for i2 := range 8 {
@@ -362,7 +362,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 				m.Waiting = 0
 				continue
 			case serverWaitingClaimStopped:
-				// specs/tenure/spec.yaml:285
+				// specs/tenure/spec.yaml:286
 				fx.fired = append(fx.fired, 18)
 				list := m.Waiting &^ (1 << uint64(m.Self))
 				for i2 := range 8 {
@@ -378,7 +378,7 @@ func (m *Server) settle(fx *ServerEffects) bool {
 			}
 		case ServerStateOver:
 			if next.kind == serverWaitingClaimStopped {
-				// specs/tenure/spec.yaml:289
+				// specs/tenure/spec.yaml:290
 				fx.fired = append(fx.fired, 20)
 				fx.report(ServerReportStops)
 				continue

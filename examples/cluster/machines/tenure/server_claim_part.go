@@ -45,7 +45,7 @@ func newServerClaimPart(me int64, patience uint32) ServerClaimPart {
 func (m *ServerClaimPart) commandLeave(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerClaimStateSure, ServerClaimStateDoubting:
-		// specs/tenure/spec.yaml:244
+		// specs/tenure/spec.yaml:245
 		if m.Again {
 			m.Again = false
 			fx.stop(serverAlarmClaimAgain, 0)
@@ -55,7 +55,7 @@ func (m *ServerClaimPart) commandLeave(fx *ServerEffects) bool {
 		m.State = ServerClaimStateIdle
 		return true
 	case ServerClaimStateOver:
-		// specs/tenure/spec.yaml:245
+		// specs/tenure/spec.yaml:246
 		return true
 	}
 	return false
@@ -84,11 +84,11 @@ func (m *ServerClaimPart) onFenceInSure(fx *ServerEffects) {
 func (m *ServerClaimPart) commandFence(fx *ServerEffects) bool {
 	switch m.State {
 	case ServerClaimStateIdle, ServerClaimStateReading, ServerClaimStateBreaking, ServerClaimStateTaking:
-		// specs/tenure/spec.yaml:250
+		// specs/tenure/spec.yaml:251
 		m.onFence(fx)
 		return true
 	case ServerClaimStateSure, ServerClaimStateDoubting:
-		// specs/tenure/spec.yaml:248
+		// specs/tenure/spec.yaml:249
 		m.onFenceInSure(fx)
 		return true
 	}
@@ -109,15 +109,15 @@ func (m *ServerClaimPart) onEntry(fx *ServerEffects) {
 func (m *ServerClaimPart) receiveEntry(fx *ServerEffects, owner Id, epoch Epoch, rev Revision) bool {
 	switch m.State {
 	case ServerClaimStateIdle, ServerClaimStateBreaking, ServerClaimStateTaking, ServerClaimStateSure, ServerClaimStateOver:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return true
 	case ServerClaimStateReading:
-		// specs/tenure/spec.yaml:205 no epoch is left
+		// specs/tenure/spec.yaml:206 no epoch is left
 		if epoch == Epochs {
 			m.onEntry(fx)
 			return true
 		}
-		// specs/tenure/spec.yaml:206 nobody's, or ours by a write that had no answer
+		// specs/tenure/spec.yaml:207 nobody's, or ours by a write that had no answer
 		if owner == 0 || int64(owner) == int64(m.Me) {
 			m.Owner = 0
 			m.Epoch = epoch
@@ -132,7 +132,7 @@ func (m *ServerClaimPart) receiveEntry(fx *ServerEffects, owner Id, epoch Epoch,
 			m.State = ServerClaimStateTaking
 			return true
 		}
-		// specs/tenure/spec.yaml:211
+		// specs/tenure/spec.yaml:212
 		m.Owner = owner
 		m.Epoch = epoch
 		m.Rev = rev
@@ -142,7 +142,7 @@ func (m *ServerClaimPart) receiveEntry(fx *ServerEffects, owner Id, epoch Epoch,
 		m.State = ServerClaimStateBreaking
 		return true
 	case ServerClaimStateDoubting:
-		// specs/tenure/spec.yaml:238
+		// specs/tenure/spec.yaml:239
 		if rev == m.Rev {
 			if m.Again {
 				m.Again = false
@@ -152,12 +152,12 @@ func (m *ServerClaimPart) receiveEntry(fx *ServerEffects, owner Id, epoch Epoch,
 			m.State = ServerClaimStateSure
 			return true
 		}
-		// specs/tenure/spec.yaml:239
+		// specs/tenure/spec.yaml:240
 		if rev > m.Rev {
 			m.onEntry(fx)
 			return true
 		}
-		// specs/tenure/spec.yaml:240 an old answer
+		// specs/tenure/spec.yaml:241 an old answer
 		return true
 	}
 	return false
@@ -167,10 +167,10 @@ func (m *ServerClaimPart) receiveEntry(fx *ServerEffects, owner Id, epoch Epoch,
 func (m *ServerClaimPart) receiveBroken(fx *ServerEffects, id Id) bool {
 	switch m.State {
 	case ServerClaimStateIdle, ServerClaimStateReading, ServerClaimStateTaking, ServerClaimStateSure, ServerClaimStateDoubting, ServerClaimStateOver:
-		// specs/tenure/spec.yaml:253
+		// specs/tenure/spec.yaml:254
 		return true
 	case ServerClaimStateBreaking:
-		// specs/tenure/spec.yaml:217
+		// specs/tenure/spec.yaml:218
 		if id == m.Owner {
 			epoch := int64(m.Epoch) + 1
 			if epoch > 4294967295 {
@@ -182,7 +182,7 @@ func (m *ServerClaimPart) receiveBroken(fx *ServerEffects, id Id) bool {
 			m.State = ServerClaimStateTaking
 			return true
 		}
-		// specs/tenure/spec.yaml:218 an old answer about another session
+		// specs/tenure/spec.yaml:219 an old answer about another session
 		return true
 	}
 	return false
@@ -192,9 +192,9 @@ func (m *ServerClaimPart) receiveBroken(fx *ServerEffects, id Id) bool {
 func (m *ServerClaimPart) receiveAlive(fx *ServerEffects, id Id) {
 	switch m.State {
 	case ServerClaimStateIdle, ServerClaimStateReading, ServerClaimStateTaking, ServerClaimStateSure, ServerClaimStateDoubting, ServerClaimStateOver:
-	// specs/tenure/spec.yaml:253
+	// specs/tenure/spec.yaml:254
 	case ServerClaimStateBreaking:
-		// specs/tenure/spec.yaml:220
+		// specs/tenure/spec.yaml:221
 		if id == m.Owner {
 			if m.Again {
 				m.Again = false
@@ -204,7 +204,7 @@ func (m *ServerClaimPart) receiveAlive(fx *ServerEffects, id Id) {
 			m.State = ServerClaimStateIdle
 			return
 		}
-		// specs/tenure/spec.yaml:221 an old answer about another session
+		// specs/tenure/spec.yaml:222 an old answer about another session
 	}
 }
 
@@ -212,9 +212,9 @@ func (m *ServerClaimPart) receiveAlive(fx *ServerEffects, id Id) {
 func (m *ServerClaimPart) receiveTaken(fx *ServerEffects, was, rev Revision) {
 	switch m.State {
 	case ServerClaimStateIdle, ServerClaimStateReading, ServerClaimStateBreaking, ServerClaimStateSure, ServerClaimStateDoubting, ServerClaimStateOver:
-	// specs/tenure/spec.yaml:253
+	// specs/tenure/spec.yaml:254
 	case ServerClaimStateTaking:
-		// specs/tenure/spec.yaml:225
+		// specs/tenure/spec.yaml:226
 		if was == m.Rev && m.Epoch < Epochs {
 			m.Rev = rev
 			m.Epoch++
@@ -226,7 +226,7 @@ func (m *ServerClaimPart) receiveTaken(fx *ServerEffects, was, rev Revision) {
 			m.State = ServerClaimStateSure
 			return
 		}
-		// specs/tenure/spec.yaml:226 an old answer
+		// specs/tenure/spec.yaml:227 an old answer
 	}
 }
 
@@ -241,15 +241,15 @@ func (m *ServerClaimPart) read(fx *ServerEffects) {
 func (m *ServerClaimPart) receiveLate(fx *ServerEffects, was Revision) {
 	switch m.State {
 	case ServerClaimStateIdle, ServerClaimStateReading, ServerClaimStateBreaking, ServerClaimStateSure, ServerClaimStateDoubting, ServerClaimStateOver:
-	// specs/tenure/spec.yaml:253
+	// specs/tenure/spec.yaml:254
 	case ServerClaimStateTaking:
-		// specs/tenure/spec.yaml:228
+		// specs/tenure/spec.yaml:229
 		if was == m.Rev {
 			m.read(fx)
 			m.State = ServerClaimStateReading
 			return
 		}
-		// specs/tenure/spec.yaml:229 an old answer
+		// specs/tenure/spec.yaml:230 an old answer
 	}
 }
 
@@ -257,24 +257,24 @@ func (m *ServerClaimPart) receiveLate(fx *ServerEffects, was Revision) {
 func (m *ServerClaimPart) commandAsk(fx *ServerEffects, known Epoch) {
 	switch m.State {
 	case ServerClaimStateIdle:
-		// specs/tenure/spec.yaml:202
+		// specs/tenure/spec.yaml:203
 		m.read(fx)
 		m.State = ServerClaimStateReading
 	case ServerClaimStateReading, ServerClaimStateBreaking, ServerClaimStateTaking:
-	// specs/tenure/spec.yaml:252
+	// specs/tenure/spec.yaml:253
 	case ServerClaimStateSure:
-		// specs/tenure/spec.yaml:235 there may be a later owner
+		// specs/tenure/spec.yaml:236 there may be a later owner
 		if known > m.Epoch {
 			m.read(fx)
 			m.State = ServerClaimStateDoubting
 			return
 		}
-		// specs/tenure/spec.yaml:243
+		// specs/tenure/spec.yaml:244
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingClaimHere, claimHere: serverWaitingClaimHereFields{epoch: m.Epoch}})
 	case ServerClaimStateDoubting:
-	// specs/tenure/spec.yaml:242
+	// specs/tenure/spec.yaml:243
 	case ServerClaimStateOver:
-		// specs/tenure/spec.yaml:245
+		// specs/tenure/spec.yaml:246
 	}
 }
 
@@ -289,22 +289,22 @@ func (m *ServerClaimPart) expireAgain(fx *ServerEffects) fsm.Code {
 	switch m.State {
 	case ServerClaimStateReading:
 		m.Again = false
-		// specs/tenure/spec.yaml:213
+		// specs/tenure/spec.yaml:214
 		m.read(fx)
 		return fsm.Took
 	case ServerClaimStateBreaking:
 		m.Again = false
-		// specs/tenure/spec.yaml:222
+		// specs/tenure/spec.yaml:223
 		m.onAgain(fx)
 		return fsm.Took
 	case ServerClaimStateTaking:
 		m.Again = false
-		// specs/tenure/spec.yaml:230 it may have been taken or not
+		// specs/tenure/spec.yaml:231 it may have been taken or not
 		m.onAgain(fx)
 		return fsm.Took
 	case ServerClaimStateDoubting:
 		m.Again = false
-		// specs/tenure/spec.yaml:241
+		// specs/tenure/spec.yaml:242
 		m.read(fx)
 		return fsm.Took
 	}

@@ -48,7 +48,7 @@ func (m *ServerSessionPart) commandOpen(fx *ServerEffects) bool {
 	if m.State != ServerSessionStateOff {
 		return false
 	}
-	// specs/tenure/spec.yaml:133
+	// specs/tenure/spec.yaml:134
 	fx.sendTo(MessageOpen, StoreConst).Open = OpenMessage{Id: Id(m.Me)}
 	m.End[ordinal(false)] = true
 	fx.startFor(serverAlarmSessionEnd, uint32(ordinal(false)), uint32(m.Limit))
@@ -60,7 +60,7 @@ func (m *ServerSessionPart) commandOpen(fx *ServerEffects) bool {
 func (m *ServerSessionPart) receiveOpened(fx *ServerEffects, id Id, rev Revision) bool {
 	switch m.State {
 	case ServerSessionStateOpening:
-		// specs/tenure/spec.yaml:138
+		// specs/tenure/spec.yaml:139
 		m.Rev = rev
 		fx.serverQueue = append(fx.serverQueue, serverWaiting{kind: serverWaitingSessionOpened})
 		m.Again = true
@@ -68,16 +68,16 @@ func (m *ServerSessionPart) receiveOpened(fx *ServerEffects, id Id, rev Revision
 		m.State = ServerSessionStateHeld
 		return true
 	case ServerSessionStateHeld:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return true
 	case ServerSessionStateRenewing:
-		// specs/tenure/spec.yaml:162
+		// specs/tenure/spec.yaml:163
 		return true
 	case ServerSessionStateLooking:
-		// specs/tenure/spec.yaml:168
+		// specs/tenure/spec.yaml:169
 		return true
 	case ServerSessionStateOver:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return true
 	}
 	return false
@@ -87,10 +87,10 @@ func (m *ServerSessionPart) receiveOpened(fx *ServerEffects, id Id, rev Revision
 func (m *ServerSessionPart) receiveRenewed(fx *ServerEffects, id Id, was, rev Revision) bool {
 	switch m.State {
 	case ServerSessionStateHeld:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return true
 	case ServerSessionStateRenewing:
-		// specs/tenure/spec.yaml:150
+		// specs/tenure/spec.yaml:151
 		holds := was == m.Rev
 		if holds {
 			which := !m.Side
@@ -109,7 +109,7 @@ func (m *ServerSessionPart) receiveRenewed(fx *ServerEffects, id Id, was, rev Re
 			m.State = ServerSessionStateHeld
 			return true
 		}
-		// specs/tenure/spec.yaml:156 so late that its end is over, too
+		// specs/tenure/spec.yaml:157 so late that its end is over, too
 		if was == m.Rev {
 			m.Rev = rev
 			m.Again = true
@@ -117,13 +117,13 @@ func (m *ServerSessionPart) receiveRenewed(fx *ServerEffects, id Id, was, rev Re
 			m.State = ServerSessionStateHeld
 			return true
 		}
-		// specs/tenure/spec.yaml:157 of another renewal
+		// specs/tenure/spec.yaml:158 of another renewal
 		return true
 	case ServerSessionStateLooking:
-		// specs/tenure/spec.yaml:168
+		// specs/tenure/spec.yaml:169
 		return true
 	case ServerSessionStateOver:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return true
 	}
 	return false
@@ -133,10 +133,10 @@ func (m *ServerSessionPart) receiveRenewed(fx *ServerEffects, id Id, was, rev Re
 func (m *ServerSessionPart) receiveGone(fx *ServerEffects, id Id, was Revision) bool {
 	switch m.State {
 	case ServerSessionStateHeld:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return true
 	case ServerSessionStateRenewing:
-		// specs/tenure/spec.yaml:159
+		// specs/tenure/spec.yaml:160
 		if was == m.Rev {
 			which := !m.Side
 			if m.End[ordinal(which)] {
@@ -149,13 +149,13 @@ func (m *ServerSessionPart) receiveGone(fx *ServerEffects, id Id, was Revision) 
 			m.State = ServerSessionStateLooking
 			return true
 		}
-		// specs/tenure/spec.yaml:160 of another renewal
+		// specs/tenure/spec.yaml:161 of another renewal
 		return true
 	case ServerSessionStateLooking:
-		// specs/tenure/spec.yaml:168
+		// specs/tenure/spec.yaml:169
 		return true
 	case ServerSessionStateOver:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return true
 	}
 	return false
@@ -165,20 +165,20 @@ func (m *ServerSessionPart) receiveGone(fx *ServerEffects, id Id, was Revision) 
 func (m *ServerSessionPart) receiveFound(fx *ServerEffects, id Id, rev Revision) bool {
 	switch m.State {
 	case ServerSessionStateHeld:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return true
 	case ServerSessionStateRenewing:
-		// specs/tenure/spec.yaml:162
+		// specs/tenure/spec.yaml:163
 		return true
 	case ServerSessionStateLooking:
-		// specs/tenure/spec.yaml:165
+		// specs/tenure/spec.yaml:166
 		m.Rev = rev
 		m.Again = true
 		fx.startFor(serverAlarmSessionAgain, 0, 0)
 		m.State = ServerSessionStateHeld
 		return true
 	case ServerSessionStateOver:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return true
 	}
 	return false
@@ -203,18 +203,18 @@ func (m *ServerSessionPart) finish(fx *ServerEffects) {
 func (m *ServerSessionPart) receiveMissing(fx *ServerEffects, id Id) bool {
 	switch m.State {
 	case ServerSessionStateHeld:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return true
 	case ServerSessionStateRenewing:
-		// specs/tenure/spec.yaml:162
+		// specs/tenure/spec.yaml:163
 		return true
 	case ServerSessionStateLooking:
-		// specs/tenure/spec.yaml:166
+		// specs/tenure/spec.yaml:167
 		m.finish(fx)
 		m.State = ServerSessionStateOver
 		return true
 	case ServerSessionStateOver:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return true
 	}
 	return false
@@ -231,12 +231,12 @@ func (m *ServerSessionPart) expireEnd(fx *ServerEffects, which bool) fsm.Code {
 	switch m.State {
 	case ServerSessionStateOpening, ServerSessionStateHeld, ServerSessionStateRenewing, ServerSessionStateLooking:
 		m.End[ordinal(which)] = false
-		// specs/tenure/spec.yaml:174
+		// specs/tenure/spec.yaml:175
 		if which == m.Side {
 			m.onEnd(fx)
 			return fsm.Took
 		}
-		// specs/tenure/spec.yaml:175 a renewal that has no answer yet
+		// specs/tenure/spec.yaml:176 a renewal that has no answer yet
 		return fsm.Took
 	}
 	return fsm.Refused
@@ -247,7 +247,7 @@ func (m *ServerSessionPart) expireAgain(fx *ServerEffects) fsm.Code {
 	switch m.State {
 	case ServerSessionStateHeld:
 		m.Again = false
-		// specs/tenure/spec.yaml:142
+		// specs/tenure/spec.yaml:143
 		fx.sendTo(MessageRenew, StoreConst).Renew = RenewMessage{Id: Id(m.Me), Was: m.Rev}
 		which := !m.Side
 		m.End[ordinal(which)] = true
@@ -258,7 +258,7 @@ func (m *ServerSessionPart) expireAgain(fx *ServerEffects) fsm.Code {
 		return fsm.Took
 	case ServerSessionStateRenewing:
 		m.Again = false
-		// specs/tenure/spec.yaml:161
+		// specs/tenure/spec.yaml:162
 		which := !m.Side
 		if m.End[ordinal(which)] {
 			m.End[ordinal(which)] = false
@@ -271,7 +271,7 @@ func (m *ServerSessionPart) expireAgain(fx *ServerEffects) fsm.Code {
 		return fsm.Took
 	case ServerSessionStateLooking:
 		m.Again = false
-		// specs/tenure/spec.yaml:167
+		// specs/tenure/spec.yaml:168
 		which := !m.Side
 		if m.End[ordinal(which)] {
 			m.End[ordinal(which)] = false

@@ -100,7 +100,7 @@ func (m *Session) stepOff(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 	if ev.Kind != SessionCommandOpen {
 		return m.unmentioned(ev, fx)
 	}
-	// specs/tenure/spec.yaml:133
+	// specs/tenure/spec.yaml:134
 	fx.sendTo(MessageOpen, StoreConst).Open = OpenMessage{Id: Id(m.Me)}
 	m.End[ordinal(false)] = true
 	fx.startFor(sessionAlarmEnd, uint32(ordinal(false)), uint32(m.Limit))
@@ -112,7 +112,7 @@ func (m *Session) stepOff(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 func (m *Session) stepOpening(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 	switch ev.Kind {
 	case SessionReceiveOpened:
-		// specs/tenure/spec.yaml:138
+		// specs/tenure/spec.yaml:139
 		m.Rev = ev.Message.Opened.Rev
 		fx.report(SessionReportOpened)
 		m.Again = true
@@ -121,12 +121,12 @@ func (m *Session) stepOpening(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 		return took(1)
 	case SessionTimerEnd:
 		m.End[ordinal(ev.Key != 0)] = false
-		// specs/tenure/spec.yaml:174
+		// specs/tenure/spec.yaml:175
 		if ev.Key != 0 == m.Side {
 			m.expireEnd(fx)
 			return took(2)
 		}
-		// specs/tenure/spec.yaml:175 a renewal that has no answer yet
+		// specs/tenure/spec.yaml:176 a renewal that has no answer yet
 		return took(3)
 	}
 	return m.unmentioned(ev, fx)
@@ -137,7 +137,7 @@ func (m *Session) stepHeld(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 	switch ev.Kind {
 	case SessionTimerAgain:
 		m.Again = false
-		// specs/tenure/spec.yaml:142
+		// specs/tenure/spec.yaml:143
 		fx.sendTo(MessageRenew, StoreConst).Renew = RenewMessage{Id: Id(m.Me), Was: m.Rev}
 		which := !m.Side
 		m.End[ordinal(which)] = true
@@ -147,28 +147,28 @@ func (m *Session) stepHeld(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 		m.State = SessionStateRenewing
 		return took(4)
 	case SessionReceiveOpened:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return ignored(5)
 	case SessionReceiveRenewed:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return ignored(6)
 	case SessionReceiveGone:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return ignored(7)
 	case SessionReceiveFound:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return ignored(8)
 	case SessionReceiveMissing:
-		// specs/tenure/spec.yaml:147
+		// specs/tenure/spec.yaml:148
 		return ignored(9)
 	case SessionTimerEnd:
 		m.End[ordinal(ev.Key != 0)] = false
-		// specs/tenure/spec.yaml:174
+		// specs/tenure/spec.yaml:175
 		if ev.Key != 0 == m.Side {
 			m.expireEnd(fx)
 			return took(10)
 		}
-		// specs/tenure/spec.yaml:175 a renewal that has no answer yet
+		// specs/tenure/spec.yaml:176 a renewal that has no answer yet
 		return took(11)
 	}
 	return m.unmentioned(ev, fx)
@@ -178,7 +178,7 @@ func (m *Session) stepHeld(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 func (m *Session) stepRenewing(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 	switch ev.Kind {
 	case SessionReceiveRenewed:
-		// specs/tenure/spec.yaml:150
+		// specs/tenure/spec.yaml:151
 		holds := ev.Message.Renewed.Was == m.Rev
 		if holds {
 			which := !m.Side
@@ -197,7 +197,7 @@ func (m *Session) stepRenewing(ev *SessionEvent, fx *SessionEffects) fsm.Result 
 			m.State = SessionStateHeld
 			return took(12)
 		}
-		// specs/tenure/spec.yaml:156 so late that its end is over, too
+		// specs/tenure/spec.yaml:157 so late that its end is over, too
 		if ev.Message.Renewed.Was == m.Rev {
 			m.Rev = ev.Message.Renewed.Rev
 			m.Again = true
@@ -205,10 +205,10 @@ func (m *Session) stepRenewing(ev *SessionEvent, fx *SessionEffects) fsm.Result 
 			m.State = SessionStateHeld
 			return took(13)
 		}
-		// specs/tenure/spec.yaml:157 of another renewal
+		// specs/tenure/spec.yaml:158 of another renewal
 		return took(14)
 	case SessionReceiveGone:
-		// specs/tenure/spec.yaml:159
+		// specs/tenure/spec.yaml:160
 		if ev.Message.Gone.Was == m.Rev {
 			which := !m.Side
 			if m.End[ordinal(which)] {
@@ -221,11 +221,11 @@ func (m *Session) stepRenewing(ev *SessionEvent, fx *SessionEffects) fsm.Result 
 			m.State = SessionStateLooking
 			return took(15)
 		}
-		// specs/tenure/spec.yaml:160 of another renewal
+		// specs/tenure/spec.yaml:161 of another renewal
 		return took(16)
 	case SessionTimerAgain:
 		m.Again = false
-		// specs/tenure/spec.yaml:161
+		// specs/tenure/spec.yaml:162
 		which := !m.Side
 		if m.End[ordinal(which)] {
 			m.End[ordinal(which)] = false
@@ -237,22 +237,22 @@ func (m *Session) stepRenewing(ev *SessionEvent, fx *SessionEffects) fsm.Result 
 		m.State = SessionStateLooking
 		return took(17)
 	case SessionReceiveOpened:
-		// specs/tenure/spec.yaml:162
+		// specs/tenure/spec.yaml:163
 		return ignored(18)
 	case SessionReceiveFound:
-		// specs/tenure/spec.yaml:162
+		// specs/tenure/spec.yaml:163
 		return ignored(19)
 	case SessionReceiveMissing:
-		// specs/tenure/spec.yaml:162
+		// specs/tenure/spec.yaml:163
 		return ignored(20)
 	case SessionTimerEnd:
 		m.End[ordinal(ev.Key != 0)] = false
-		// specs/tenure/spec.yaml:174
+		// specs/tenure/spec.yaml:175
 		if ev.Key != 0 == m.Side {
 			m.expireEnd(fx)
 			return took(21)
 		}
-		// specs/tenure/spec.yaml:175 a renewal that has no answer yet
+		// specs/tenure/spec.yaml:176 a renewal that has no answer yet
 		return took(22)
 	}
 	return m.unmentioned(ev, fx)
@@ -262,19 +262,19 @@ func (m *Session) stepRenewing(ev *SessionEvent, fx *SessionEffects) fsm.Result 
 func (m *Session) stepLooking(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 	switch ev.Kind {
 	case SessionReceiveFound:
-		// specs/tenure/spec.yaml:165
+		// specs/tenure/spec.yaml:166
 		m.Rev = ev.Message.Found.Rev
 		m.Again = true
 		fx.startFor(sessionAlarmAgain, 0, 0)
 		m.State = SessionStateHeld
 		return took(23)
 	case SessionReceiveMissing:
-		// specs/tenure/spec.yaml:166
+		// specs/tenure/spec.yaml:167
 		m.expireEnd(fx)
 		return took(24)
 	case SessionTimerAgain:
 		m.Again = false
-		// specs/tenure/spec.yaml:167
+		// specs/tenure/spec.yaml:168
 		which := !m.Side
 		if m.End[ordinal(which)] {
 			m.End[ordinal(which)] = false
@@ -285,22 +285,22 @@ func (m *Session) stepLooking(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 		fx.startFor(sessionAlarmAgain, 0, uint32(m.Patience))
 		return took(25)
 	case SessionReceiveOpened:
-		// specs/tenure/spec.yaml:168
+		// specs/tenure/spec.yaml:169
 		return ignored(26)
 	case SessionReceiveRenewed:
-		// specs/tenure/spec.yaml:168
+		// specs/tenure/spec.yaml:169
 		return ignored(27)
 	case SessionReceiveGone:
-		// specs/tenure/spec.yaml:168
+		// specs/tenure/spec.yaml:169
 		return ignored(28)
 	case SessionTimerEnd:
 		m.End[ordinal(ev.Key != 0)] = false
-		// specs/tenure/spec.yaml:174
+		// specs/tenure/spec.yaml:175
 		if ev.Key != 0 == m.Side {
 			m.expireEnd(fx)
 			return took(29)
 		}
-		// specs/tenure/spec.yaml:175 a renewal that has no answer yet
+		// specs/tenure/spec.yaml:176 a renewal that has no answer yet
 		return took(30)
 	}
 	return m.unmentioned(ev, fx)
@@ -310,19 +310,19 @@ func (m *Session) stepLooking(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 func (m *Session) stepOver(ev *SessionEvent, fx *SessionEffects) fsm.Result {
 	switch ev.Kind {
 	case SessionReceiveOpened:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return ignored(31)
 	case SessionReceiveRenewed:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return ignored(32)
 	case SessionReceiveGone:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return ignored(33)
 	case SessionReceiveFound:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return ignored(34)
 	case SessionReceiveMissing:
-		// specs/tenure/spec.yaml:169
+		// specs/tenure/spec.yaml:170
 		return ignored(35)
 	}
 	return m.unmentioned(ev, fx)

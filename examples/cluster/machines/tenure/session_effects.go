@@ -85,7 +85,7 @@ func (ev *SessionEvent) invalid() bool {
 	case SessionReceiveLate:
 		return ev.Message.Late.Was < 0 || ev.Message.Late.Was > 1099511627775
 	case SessionReceiveJoin:
-		return ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8
+		return ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8 || ev.Message.Join.Secret.Len > 16
 	case SessionReceiveMoved:
 		return ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775 || ev.Message.Moved.There.Len > 64
 	}
@@ -139,6 +139,7 @@ func (ev *SessionEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Join.Game.Len > 64, "game", "text 64")
 		why.Outside(ev.Message.Join.Who.Len > 64, "who", "text 64")
 		why.Outside(ev.Message.Join.Seats > 8, "seats", "0..8")
+		why.Outside(ev.Message.Join.Secret.Len > 16, "secret", "text 16")
 	case SessionReceiveMoved:
 		why.Outside(ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775, "owner", "0..1099511627775")
 		why.Outside(ev.Message.Moved.There.Len > 64, "there", "text 64")

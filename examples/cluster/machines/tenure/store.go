@@ -67,7 +67,7 @@ func (m *Store) Step(ev *StoreEvent, fx *StoreEffects) fsm.Result {
 	if m.State == StoreStateUp {
 		switch ev.Kind {
 		case StoreEventStart:
-			// specs/tenure/spec.yaml:76
+			// specs/tenure/spec.yaml:77
 			m.Owner = m.Of
 			var value int64
 			if m.Of == 0 {
@@ -79,11 +79,11 @@ func (m *Store) Step(ev *StoreEvent, fx *StoreEffects) fsm.Result {
 			return took(0)
 		case StoreTimerAge:
 			m.Age[fsm.Peer(ev.Key)] = false
-			// specs/tenure/spec.yaml:77
+			// specs/tenure/spec.yaml:78
 			m.At[fsm.Peer(ev.Key)] = 0
 			return took(1)
 		case StoreReceiveOpen:
-			// specs/tenure/spec.yaml:79
+			// specs/tenure/spec.yaml:80
 			if m.Id[fx.from] == 0 && !m.Broken.contains(ev.Message.Open.Id) && m.Count < Revisions {
 				m.Count++
 				m.Id[fx.from] = ev.Message.Open.Id
@@ -93,10 +93,10 @@ func (m *Store) Step(ev *StoreEvent, fx *StoreEffects) fsm.Result {
 				fx.sendTo(MessageOpened, fx.from).Opened = OpenedMessage{Id: ev.Message.Open.Id, Rev: m.Count}
 				return took(2)
 			}
-			// specs/tenure/spec.yaml:78
+			// specs/tenure/spec.yaml:79
 			return took(13)
 		case StoreReceiveRenew:
-			// specs/tenure/spec.yaml:86
+			// specs/tenure/spec.yaml:87
 			if m.Id[fx.from] == ev.Message.Renew.Id && m.At[fx.from] == ev.Message.Renew.Was && ev.Message.Renew.Was != 0 && m.Count < Revisions {
 				m.Count++
 				m.At[fx.from] = m.Count
@@ -105,30 +105,30 @@ func (m *Store) Step(ev *StoreEvent, fx *StoreEffects) fsm.Result {
 				fx.sendTo(MessageRenewed, fx.from).Renewed = RenewedMessage{Id: ev.Message.Renew.Id, Was: ev.Message.Renew.Was, Rev: m.Count}
 				return took(3)
 			}
-			// specs/tenure/spec.yaml:91
+			// specs/tenure/spec.yaml:92
 			if m.At[fx.from] != ev.Message.Renew.Was {
 				fx.sendTo(MessageGone, fx.from).Gone = GoneMessage{Id: ev.Message.Renew.Id, Was: ev.Message.Renew.Was}
 				return took(4)
 			}
-			// specs/tenure/spec.yaml:85
+			// specs/tenure/spec.yaml:86
 			return took(14)
 		case StoreReceiveLook:
-			// specs/tenure/spec.yaml:93
+			// specs/tenure/spec.yaml:94
 			if m.Id[fx.from] == ev.Message.Look.Id && m.At[fx.from] != 0 {
 				fx.sendTo(MessageFound, fx.from).Found = FoundMessage{Id: ev.Message.Look.Id, Rev: m.At[fx.from]}
 				return took(5)
 			}
-			// specs/tenure/spec.yaml:94
+			// specs/tenure/spec.yaml:95
 			fx.sendTo(MessageMissing, fx.from).Missing = MissingMessage{Id: ev.Message.Look.Id}
 			return took(6)
 		case StoreReceiveBreak:
 			return m.stepUpBreak(ev, fx)
 		case StoreReceiveRead:
-			// specs/tenure/spec.yaml:99
+			// specs/tenure/spec.yaml:100
 			fx.sendTo(MessageEntry, fx.from).Entry = EntryMessage{Owner: m.Owner, Epoch: m.Epoch, Rev: m.Rev}
 			return took(10)
 		case StoreReceiveTake:
-			// specs/tenure/spec.yaml:101
+			// specs/tenure/spec.yaml:102
 			if m.Rev == ev.Message.Take.Was && m.Count < Revisions {
 				m.Count++
 				m.Rev = m.Count
@@ -137,54 +137,54 @@ func (m *Store) Step(ev *StoreEvent, fx *StoreEffects) fsm.Result {
 				fx.sendTo(MessageTaken, fx.from).Taken = TakenMessage{Was: ev.Message.Take.Was, Rev: m.Count}
 				return took(11)
 			}
-			// specs/tenure/spec.yaml:102
+			// specs/tenure/spec.yaml:103
 			if m.Rev != ev.Message.Take.Was {
 				fx.sendTo(MessageLate, fx.from).Late = LateMessage{Was: ev.Message.Take.Was}
 				return took(12)
 			}
-			// specs/tenure/spec.yaml:100
+			// specs/tenure/spec.yaml:101
 			return took(16)
 		case StoreReceiveOpened:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(17)
 		case StoreReceiveRenewed:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(18)
 		case StoreReceiveGone:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(19)
 		case StoreReceiveFound:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(20)
 		case StoreReceiveMissing:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(21)
 		case StoreReceiveBroken:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(22)
 		case StoreReceiveAlive:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(23)
 		case StoreReceiveEntry:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(24)
 		case StoreReceiveTaken:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(25)
 		case StoreReceiveLate:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(26)
 		case StoreReceiveJoin:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(27)
 		case StoreReceiveHere:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(28)
 		case StoreReceiveMoved:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(29)
 		case StoreReceiveLater:
-			// specs/tenure/spec.yaml:75
+			// specs/tenure/spec.yaml:76
 			return ignored(30)
 		}
 	}
@@ -199,17 +199,17 @@ func (m *Store) Step(ev *StoreEvent, fx *StoreEffects) fsm.Result {
 
 // stepUpBreak handles BREAK in the state up.
 func (m *Store) stepUpBreak(ev *StoreEvent, fx *StoreEffects) fsm.Result {
-	// specs/tenure/spec.yaml:96
+	// specs/tenure/spec.yaml:97
 	if m.some(ev) {
 		fx.sendTo(MessageAlive, fx.from).Alive = AliveMessage{Id: ev.Message.Break.Id}
 		return took(7)
 	}
-	// specs/tenure/spec.yaml:97
+	// specs/tenure/spec.yaml:98
 	if m.Broken.contains(ev.Message.Break.Id) {
 		fx.sendTo(MessageBroken, fx.from).Broken = BrokenMessage{Id: ev.Message.Break.Id}
 		return took(8)
 	}
-	// specs/tenure/spec.yaml:98
+	// specs/tenure/spec.yaml:99
 	if m.Broken.Len < 8 {
 		if !m.Broken.add(ev.Message.Break.Id) {
 			return refused(9)
@@ -217,7 +217,7 @@ func (m *Store) stepUpBreak(ev *StoreEvent, fx *StoreEffects) fsm.Result {
 		fx.sendTo(MessageBroken, fx.from).Broken = BrokenMessage{Id: ev.Message.Break.Id}
 		return took(9)
 	}
-	// specs/tenure/spec.yaml:95
+	// specs/tenure/spec.yaml:96
 	return took(15)
 }
 

@@ -85,7 +85,7 @@ func (ev *StoreEvent) invalid() bool {
 	case StoreReceiveLate:
 		return ev.From < 0 || ev.From > 7 || ev.Message.Late.Was < 0 || ev.Message.Late.Was > 1099511627775
 	case StoreReceiveJoin:
-		return ev.From < 0 || ev.From > 7 || ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8
+		return ev.From < 0 || ev.From > 7 || ev.Message.Join.Kind > 1 || ev.Message.Join.Game.Len > 64 || ev.Message.Join.Who.Len > 64 || ev.Message.Join.Seats > 8 || ev.Message.Join.Secret.Len > 16
 	case StoreReceiveMoved:
 		return ev.From < 0 || ev.From > 7 || ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775 || ev.Message.Moved.There.Len > 64
 	}
@@ -157,6 +157,7 @@ func (ev *StoreEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Join.Game.Len > 64, "game", "text 64")
 		why.Outside(ev.Message.Join.Who.Len > 64, "who", "text 64")
 		why.Outside(ev.Message.Join.Seats > 8, "seats", "0..8")
+		why.Outside(ev.Message.Join.Secret.Len > 16, "secret", "text 16")
 	case StoreReceiveMoved:
 		why.Outside(ev.From < 0 || ev.From > 7, "sender", "0..7")
 		why.Outside(ev.Message.Moved.Owner < 0 || ev.Message.Moved.Owner > 1099511627775, "owner", "0..1099511627775")

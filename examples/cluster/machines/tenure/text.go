@@ -72,6 +72,7 @@ func appendMessage(b []byte, m *Message) []byte {
 		b = wire.AppendText(b, ", game: ", m.Join.Game.String(), int(m.Join.Game.Len) > len(m.Join.Game.Data))
 		b = wire.AppendText(b, ", who: ", m.Join.Who.String(), int(m.Join.Who.Len) > len(m.Join.Who.Data))
 		b = wire.AppendInt(b, ", seats: ", int64(m.Join.Seats))
+		b = wire.AppendText(b, ", secret: ", m.Join.Secret.String(), int(m.Join.Secret.Len) > len(m.Join.Secret.Data))
 		b = wire.AppendInt(b, ", epoch: ", int64(m.Join.Epoch))
 		b = wire.AppendInt(b, ", frame: ", int64(m.Join.Frame))
 		return append(b, '}')

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "f4e449dd79c86d6a4f8d9c152c64b8dc4aa56614efd09902e642e6758a198f89"
+const hash = "3241a059bdc90d0b04044ca79a87e33039d320fd0c9affd1c580b9241385d665"
 
 // The constants of the specification that its machines use.
 const (
@@ -92,6 +92,28 @@ func (t Address) String() string { return string(t.Data[:min(int(t.Len), len(t.D
 // addressOf makes a constant of the specification.
 func addressOf(s string) Address {
 	t, _ := NewAddress(s)
+	return t
+}
+
+// Secret is a text of at most 16 bytes. Bytes of Data from Len on are 0.
+// what a match knows a player by.
+type Secret struct {
+	Len  uint8
+	Data [16]byte
+}
+
+// NewSecret makes a Secret; ok is false if s is longer than 16 bytes, and the text is cut then.
+func NewSecret(s string) (t Secret, ok bool) {
+	t.Len = uint8(copy(t.Data[:], s))
+	return t, len(s) <= len(t.Data)
+}
+
+// String returns the text.
+func (t Secret) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// secretOf makes a constant of the specification.
+func secretOf(s string) Secret {
+	t, _ := NewSecret(s)
 	return t
 }
 
