@@ -100,7 +100,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = fmt.Errorf("-nats-servers %d: 1 to 7, and one with -nats-listen", o.servers)
 	}
 	if err == nil && o.nats != "" && (o.natsListen != "" || o.dir != "" || o.servers != 1) {
-		err = errors.New("-nats-listen, -nats-servers and -dir are for the NATS in this process, and -nats names another")
+		err = errors.New("-nats-listen, -nats-servers and -dir are for NATS in this process, and -nats names another")
 	}
 	if err != nil {
 		return usage.Wrong(f, stderr, err)

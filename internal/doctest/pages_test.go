@@ -63,13 +63,16 @@ var elsewhere = map[string]string{
 		"-tool=github.com/parley-go/parley/cmd/fsmgen -tool=github.com/parley-go/parley/cmd/fsmviz": "users",
 	"go mod tidy":             "users",
 	"go tool fsmgen generate": "users",
-	"go -C examples/cluster run . -nodes 3 -lobbies 1000 -joins 3000 -matches 10 -kill":                             clusterPage,
-	"go -C examples/cluster run . -serve -listen 127.0.0.1:4100 -nats-listen 127.0.0.1:4222 -dir nats-data":         clusterPage,
-	"go -C examples/cluster run . -serve -listen 127.0.0.1:4101 -nats nats://127.0.0.1:4222 -script 127.0.0.1:8000": clusterPage,
-	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore":                          "whoever measures",
-	"PARLEY_BIG=1 go test -run xxx -bench ManyParties -benchtime 1x -v ./proptest/check":                            "whoever measures",
-	"PARLEY_BIG=1 go test ./proptest/check -run GrowthPage -measure":                                                "whoever measures",
-	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":                            "whoever measures",
+	"go -C examples/cluster run . -nodes 3 " +
+		"-lobbies 1000 -joins 3000 -matches 10 -kill": clusterPage,
+	"go -C examples/cluster run . -serve -listen 127.0.0.1:4100 " +
+		"-nats-listen 127.0.0.1:4222 -dir nats-data": clusterPage,
+	"go -C examples/cluster run . -serve -listen 127.0.0.1:4101 " +
+		"-nats nats://127.0.0.1:4222 -script 127.0.0.1:8000": clusterPage,
+	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore": "whoever measures",
+	"PARLEY_BIG=1 go test -run xxx -bench ManyParties -benchtime 1x -v ./proptest/check":   "whoever measures",
+	"PARLEY_BIG=1 go test ./proptest/check -run GrowthPage -measure":                       "whoever measures",
+	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/check":   "whoever measures",
 	"spin -o2 -a confirm.pml && cc -O3 -DSAFETY -DNOREDUCE -o pan pan.c && ./pan " +
 		"-m1000000": "the tests of proptest/check",
 	"spin -o2 -search -bitstate" +

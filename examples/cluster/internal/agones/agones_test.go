@@ -89,8 +89,8 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *standIn) gameServer() string {
-	return `{"object_meta":{"name":"local","namespace":"default","uid":"1234","resource_version":"v1","generation":"1",` +
-		`"creation_timestamp":"1531795395","annotations":{"annotation":"true"},"labels":{"islocal":"true"}},` +
+	return `{"object_meta":{"name":"local","namespace":"default","uid":"1234","resource_version":"v1",` +
+		`"generation":"1","creation_timestamp":"1531795395","annotations":{"annotation":"true"},"labels":{"islocal":"true"}},` +
 		`"status":{"state":"` + s.state + `","address":"127.0.0.1","ports":[{"name":"default","port":7777}]}}`
 }
 

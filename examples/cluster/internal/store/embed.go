@@ -96,7 +96,8 @@ func EmbedCluster(n int, dir string) (servers []*Embedded, err error) {
 	for i := range n {
 		starting.Go(func() {
 			name := fmt.Sprintf("nats-%d", i+1)
-			servers[i], errs[i] = Embed(EmbedConfig{Dir: filepath.Join(dir, name), Name: name, Route: routes[i], Peers: routes})
+			servers[i], errs[i] = Embed(EmbedConfig{Dir: filepath.Join(dir, name), Name: name, Route: routes[i],
+				Peers: routes})
 		})
 	}
 	starting.Wait()
