@@ -19,10 +19,7 @@ var failures = []string{"unspecified-reception", "fault", "overflow", "deferred-
 // mostRuns is how many configurations a check may have whose claims about runs are evaluated.
 const mostRuns = 1000
 
-var (
-	ofClaim = regexp.MustCompile("^(`within`) in claim \\S+$")
-	number  = regexp.MustCompile(`^the number -?\d+, which`)
-)
+var number = regexp.MustCompile(`^the number -?\d+, which`)
 
 // TLA has the evaluator of proptest/tla search the export of a check of which the first checker has made a report,
 // whole and without reductions.
@@ -34,7 +31,7 @@ func TLA(ctx context.Context, file string, first *report.Report) Opinion {
 	files, err := export.Export(p, p.Checks[0], "Model")
 	if err != nil {
 		why, _, _ := strings.Cut(uses.ReplaceAllString(err.Error(), ""), " (")
-		why = number.ReplaceAllString(ofClaim.ReplaceAllString(why, "$1"), "a number, which")
+		why = number.ReplaceAllString(why, "a number, which")
 		return Opinion{Refused: why}
 	}
 	return Text(ctx, files, first)

@@ -13,7 +13,7 @@ import (
 
 // reasons are those for which a shipped check may be refused.
 var reasons = regexp.MustCompile("cannot say what check \\S+ uses: " +
-	"(`within` in claim \\S+ \\(|a monitor of several instances \\(|" +
+	"(a monitor of several instances \\(|" +
 	"the number -?\\d+, which TLC does not have)")
 
 // TestExported: most shipped checks can be said in TLA+, in modules that are well formed, liveness and all.

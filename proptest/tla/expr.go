@@ -427,11 +427,30 @@ func (c *compiler) quantifier(n *node) compiled {
 	return x
 }
 
-// primed is a variable in the next configuration.
+// notYet stands for the next value of a variable of this name, where it has none yet: it is of no kind.
+type notYet string
+
+// primed is a variable in the next configuration, or what an operator of configurations is there, once all that it
+// looks at is known.
 func (c *compiler) primed(n *node) compiled {
 	i := c.variable(n.x[0])
 	if i < 0 {
-		n.at.fail("only variables are primed")
+		if op := c.spec.ops[n.x[0].text]; n.x[0].op != "name" || op == nil || op.params > 0 {
+			n.at.fail("only variables and operators without parameters are primed")
+		}
+		e := below(c.expr(n.x[0]), state, n.at, "what is primed")
+		return compiled{level: action, eval: func(f *frame) Value {
+			old := f.w.now
+			f.w.now = slices.Clone(f.w.next)
+			for k, v := range f.w.now {
+				if v == nil {
+					f.w.now[k] = notYet(c.spec.vars[k])
+				}
+			}
+			v := e.eval(f)
+			f.w.now = old
+			return v
+		}}
 	}
 	return compiled{level: action, eval: func(f *frame) Value {
 		if f.w.next == nil || f.w.next[i] == nil {
@@ -455,7 +474,10 @@ func (c *compiler) equation(n *node) compiled {
 	}
 	c.primed(n.x[0])
 	i := c.variable(n.x[0].x[0])
-	e := below(c.expr(n.x[1]), state, n.x[1].at, "the next value of a variable")
+	e := c.expr(n.x[1])
+	if e.act != nil {
+		n.x[1].at.fail("the next value of a variable of a level that cannot stand here")
+	}
 	return compiled{level: action, eval: notAlone(n), act: func(f *frame, then func() bool) bool {
 		return c.assign(f, n.at, i, e.eval(f), then)
 	}}

@@ -34,8 +34,8 @@ func TestStrict(t *testing.T) {
 		{"nested bound names", "A == \\E k \\in {1} : \\A k \\in {2} : k = 1", "k is declared already"},
 		{"arguments", "A(a) == a\nB == A(1, 2)", "A takes 1 arguments"},
 		{"recursive", "A(a) == A(a)", "A uses itself"},
-		{"prime of an expression", "A == (x + 1)' = 2", "only variables are primed"},
-		{"prime of a prime", "A == x'' = 2", "only variables are primed"},
+		{"prime of an expression", "A == (x + 1)' = 2", "only variables and operators without parameters are primed"},
+		{"prime of a prime", "A == x'' = 2", "only variables and operators without parameters are primed"},
 		{"action as value", "A == x' = 1\nB == y' = (x' = 1)", "of a level that cannot stand here"},
 		{"action as condition", "A == IF x' = 1 THEN TRUE ELSE FALSE", "of a level that cannot stand here"},
 		{"action under all", "A == \\A k \\in {1} : x' = k", "an action under"},
@@ -90,7 +90,9 @@ func TestStops(t *testing.T) {
 	for _, c := range []struct{ next, want string }{
 		{"x' = 1 /\\ x' = 2 /\\ y' = 1", "x' is given a value twice"},
 		{"x' = 1", "a step gives y' no value"},
-		{"x' = y' /\\ y' = 1", "of a level that cannot stand here"},
+		{"x' = y' /\\ y' = 1", "y' is not known yet"},
+		{"x' = Pick(One', 0) /\\ y' = 1", "y' is not known yet"},
+		{"y' = 2 /\\ x' = Pick(One', 0)", "is divided by 0"},
 		{"x' = (IF x = \"a\" THEN 1 ELSE 2) /\\ y' = y", "is compared with"},
 		{"x' = <<1>>[2] /\\ y' = y", "not in its domain"},
 		{"x' = [<<1>> EXCEPT ![2] = 1] /\\ y' = y", "not in its domain"},
@@ -102,7 +104,7 @@ func TestStops(t *testing.T) {
 		{"x' = (CASE x = 2 -> 1) /\\ y' = y", "no condition of a CASE holds"},
 		{"x' = (LET f[k \\in 1..2] == k IN f[3]) /\\ y' = y", "not in its domain"},
 	} {
-		spec, err := tla.Parse(module("Next == " + c.next + "\nInit ==\n  /\\ x = 1\n  /\\ y = 1"))
+		spec, err := tla.Parse(module("One == y = 1\nPick(b, n) == 1 \\div (IF b THEN 1 ELSE n)\nNext == " + c.next + "\nInit ==\n  /\\ x = 1\n  /\\ y = 1"))
 		if err == nil {
 			_, err = spec.Search(tla.Options{})
 		}

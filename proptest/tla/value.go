@@ -99,6 +99,9 @@ func kind(v Value) int {
 	case *Set:
 		return 4
 	}
+	if name, is := v.(notYet); is {
+		stopf("%s' is not known yet", string(name))
+	}
 	panic(fmt.Sprintf("a value of type %T", v))
 }
 

@@ -25,6 +25,31 @@ checks:
   pair: {instances: {a: peer, b: peer}, environment: {go: {times: 1}}, faults: {partition: 1}, quiet: "true",
 	claims: {got: {sometimes: a.n == 1}}}
 `,
+	"within": `protocol: within
+tick: 1s
+messages: {A: }
+channel: {capacity: 1, full: lose}
+roles:
+  peer:
+    timers: {one: {ticks: 2}, two: {ticks: 3}}
+    commands: {go: }
+    initial: s0
+    states:
+      s0: {go: {send: A, start: one, goto: s1}, A: {start: two, goto: s1}}
+      s1: {one: {goto: s2}, two: {goto: s2}, A: ignore}
+      s2: {A: ignore}
+checks:
+  pair:
+    instances: {a: peer, b: peer}
+    environment: {go: {times: 1}}
+    time: {beat: 1, delay: 1}
+    faults: {crash: {b: 1}}
+    quiet: "true"
+    claims:
+      soon: {leadsTo: a.s2 && b.s2 || b.down, when: a.s1 && b.s1, within: 3}
+      sooner: {leadsTo: a.s2 && b.s2 || b.down, when: a.s1 && b.s1, within: 5}
+      alone: {leadsTo: a.s2, when: a.s1, within: 3}
+`,
 	"reports": `protocol: reports
 messages: {A: }
 roles:
@@ -53,8 +78,8 @@ checks:
 `,
 }
 
-// TestWritten: modules of protocols written for what random ones seldom have, partitions and several reports of a part
-// in one step, have the configurations of the checker.
+// TestWritten: modules of protocols written for what random ones seldom have, partitions, bounds in
+// ticks and several reports of a part in one step, have the configurations of the checker.
 func TestWritten(t *testing.T) {
 	for name, text := range written {
 		p, list := compile.Load("spec.yaml", compile.Options{FS: fstest.MapFS{"spec.yaml": {Data: []byte(text)}},

@@ -17,6 +17,7 @@ const maxArguments = 1 << 12
 func (m *module) next() {
 	n := len(m.c.Instances)
 	m.section("the beginning, and what can happen then")
+	m.watches()
 	m.define("Init", m.first())
 	m.commands()
 	instance := fmt.Sprintf("\\E i \\in 0..%d : ", n-1)
@@ -68,7 +69,7 @@ func (m *module) next() {
 	m.define("Calm", bullets("\\/", calm))
 	m.define("Asked", bullets("\\/", commands))
 	m.define("Wild", bullets("\\/", append(idle, "FALSE")))
-	m.define("Next", "Still /\\ (Calm \\/ Asked \\/ Wild)")
+	m.define("Next", "Still /\\ (Calm \\/ Asked \\/ Wild)"+m.watched())
 	m.define("Spec", "Init /\\ [][Next]_vars")
 }
 
@@ -142,9 +143,13 @@ func (m *module) first() string {
 	put("partition", "split |-> {}")
 	put("partition", fmt.Sprintf("splits |-> [i \\in 0..%d |-> <<>>]", n-1))
 	put("time", "beats |-> {}")
-	return bullets("/\\", []string{
+	list := []string{
 		fmt.Sprintf("mach = [i \\in 0..%d |-> New(i)]", n-1), "ends = " + ends,
-		fmt.Sprintf("chan = [k \\in 1..%d |-> <<>>]", len(r.Channels)), "net = " + record(net), "err = \"\""})
+		fmt.Sprintf("chan = [k \\in 1..%d |-> <<>>]", len(r.Channels)), "net = " + record(net), "err = \"\""}
+	if m.has["within"] {
+		list = append(list, "watch = "+m.watching(func(int) string { return "0" }, ""))
+	}
+	return bullets("/\\", list)
 }
 
 // commands writes the commands that the environment may give to an instance.
@@ -228,6 +233,11 @@ func (m *module) claims() []Config {
 			m.stated = append(m.stated, Claim{Invariant: "Not_" + op, Name: c.Name, Sometimes: true})
 			others = append(others, Config{Name: c.Name, Spec: "Spec", Invariants: []string{"Not_" + op},
 				Doc: "the claim holds if TLC finds Not_" + op + " violated; the trace is the witness"})
+		case c.Within > 0:
+			k := slices.Index(m.bounded(), c)
+			m.define(op, fmt.Sprintf("watch[%d] # Late(%d)", k+1, m.c.Time.Beats(c.Within)))
+			main.Invariants = append(main.Invariants, op)
+			m.stated = append(m.stated, Claim{Invariant: op, Name: c.Name})
 		case c.Kind == model.Eventually || c.Kind == model.LeadsTo:
 			if why := m.inTheEnd(c, op); why != "" {
 				m.left = append(m.left, c.Name+": "+why)
@@ -428,7 +438,7 @@ func (m *module) inTheEnd(c *model.Claim, op string) string {
 		spec = append(spec, "WF_vars(Next)")
 	} else {
 		every := fmt.Sprintf("\\A i \\in 0..%d : ", n-1)
-		act := func(a string) string { return fair + "(Still /\\ " + a + ")" }
+		act := func(a string) string { return fair + "(Still /\\ " + a + m.watched() + ")" }
 		put := func(words, text string) {
 			if m.all(words) {
 				spec = append(spec, text)
@@ -469,7 +479,7 @@ func (m *module) inTheEnd(c *model.Claim, op string) string {
 			}
 			if len(list) > 0 {
 				spec = append(spec, map[string]string{"weak": "WF_vars", "strong": "SF_vars"}[r.Fair]+"(Still /\\ ("+
-					strings.Join(list, " \\/ ")+"))")
+					strings.Join(list, " \\/ ")+")"+m.watched()+")")
 			}
 		}
 	}

@@ -45,13 +45,6 @@ func (m *module) refuseWhole() {
 		refuse("a monitor of several instances (%s; say it in a copy of the check with `reported` and `commanded`)",
 			c.Monitors[0].Inst.Span)
 	}
-	for _, claim := range c.Claims {
-		if claim.Within > 0 {
-			refuse("`within` in claim %s (%s), which counts beats beside those of timers "+
-				"(`fsmgen check` decides it; "+
-				"leave the claim out of a copy of the check)", claim.Name, claim.Span)
-		}
-	}
 	for _, e := range c.Expect {
 		if e.Name == model.Unencodable {
 			refuse("messages that have no frame (%s), which only codecs know", e.Span)
@@ -70,6 +63,7 @@ func (m *module) whole(name string) string {
 	b.WriteString("EXTENDS Integers, Sequences, FiniteSets, TLC\n")
 	b.WriteString("VARIABLES\n  mach, \\* the machines, by instance\n  ends, \\* what else an instance remembers\n" +
 		"  chan, \\* what is under way, by channel\n  net,  \\* what has gone wrong, and what is heard of it\n" +
+		map[bool]string{true: "  watch, \\* how long what has a bound has not come, by claim\n"}[m.has["within"]] +
 		"  err   \\* \"\", or how a step has failed: nothing happens after that\n")
 	for _, x := range m.helpers() {
 		b.WriteString(x + "\n")

@@ -59,6 +59,7 @@ func (m *module) features() {
 	h["countcopies"] = f.Duplicate >= 0
 	h["overtake"] = channel(func(ch *world.Channel) bool { return ch.Overtakes && ch.Order == world.Fifo })
 	h["given"] = len(m.counted) > 0
+	h["within"] = slices.ContainsFunc(c.Claims, func(x *model.Claim) bool { return x.Within > 0 })
 }
 
 var inline = regexp.MustCompile(`<\?([a-z]+):(.*?)\?>`)
