@@ -104,7 +104,8 @@ func TestStops(t *testing.T) {
 		{"x' = (CASE x = 2 -> 1) /\\ y' = y", "no condition of a CASE holds"},
 		{"x' = (LET f[k \\in 1..2] == k IN f[3]) /\\ y' = y", "not in its domain"},
 	} {
-		spec, err := tla.Parse(module("One == y = 1\nPick(b, n) == 1 \\div (IF b THEN 1 ELSE n)\nNext == " + c.next + "\nInit ==\n  /\\ x = 1\n  /\\ y = 1"))
+		spec, err := tla.Parse(module("One == y = 1\nPick(b, n) == 1 \\div (IF b THEN 1 ELSE n)\nNext == " + c.next +
+			"\nInit ==\n  /\\ x = 1\n  /\\ y = 1"))
 		if err == nil {
 			_, err = spec.Search(tla.Options{})
 		}
