@@ -55,8 +55,11 @@ func (m *module) watches() {
 func (m *module) watching(from func(k int) string, prime string) string {
 	var list []string
 	for k, c := range m.bounded() {
-		list = append(list, fmt.Sprintf("Watch(%s, Felt%d%s, Unfelt%d%s, Goal%d%s, When%d%s, %d)", from(k+1), k+1, prime,
-			k+1, prime, k+1, prime, k+1, prime, m.c.Time.Beats(c.Within)))
+		text := fmt.Sprintf("Watch(%s", from(k+1))
+		for _, name := range []string{"Felt", "Unfelt", "Goal", "When"} {
+			text += fmt.Sprintf(", %s%d%s", name, k+1, prime)
+		}
+		list = append(list, fmt.Sprintf("%s, %d)", text, m.c.Time.Beats(c.Within)))
 	}
 	return "<<" + strings.Join(list, ", ") + ">>"
 }
