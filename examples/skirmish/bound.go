@@ -167,6 +167,7 @@ type system struct {
 	mu     sync.Mutex
 	online *session.Online
 	state  string // what is done while there is no host
+	saved  *match.Saved
 }
 
 func newSystem(ctx context.Context, s *settings, link string, equal bool) (*system, error) {
@@ -246,6 +247,9 @@ func (y *system) meet(ctx context.Context, p *peer.Peer) error {
 		}
 		title = "with the host at " + at
 	}
+	y.mu.Lock()
+	y.s.resume, y.saved = y.saved, nil
+	y.mu.Unlock()
 	if keeps || p == nil && at == "" {
 		h, where, err := y.s.host(ctx, cfg)
 		if err != nil {
@@ -256,7 +260,15 @@ func (y *system) meet(ctx context.Context, p *peer.Peer) error {
 		defer func() { cancel(); <-hosted }()
 		at, title = where, "you are the host, at "+where
 	}
-	o := session.NewOnline(ctx, title, !y.s.late, false, y.s.player(y.s.dialer(at, cfg)))
+	player := y.s.player(y.s.dialer(at, cfg))
+	if y.equal { // whoever is the next host goes on with the match
+		player.OnLost = func(s *match.Saved) {
+			y.mu.Lock()
+			defer y.mu.Unlock()
+			y.saved, y.state = s, "The host is gone. The match goes on with the next one, in a few seconds ..."
+		}
+	}
+	o := session.NewOnline(ctx, title, !y.s.late, false, player)
 	y.mu.Lock()
 	y.online = o
 	y.mu.Unlock()

@@ -56,6 +56,7 @@ type settings struct {
 	named                            map[string]bool // flags on the command line
 	recording                        *recording      // of -record
 	ready                            func()          // called when the bots of -headless have begun; may be nil
+	resume                           *match.Saved    // that the own host goes on with, and the player
 	elsewhere                        string          // why the own host is not at the usual port
 }
 
@@ -278,7 +279,11 @@ func (s *settings) session(ctx context.Context) (show, error) {
 }
 
 func (s *settings) player(dial dialer) match.PlayerConfig {
-	return match.PlayerConfig{Name: s.name, Dial: dial, Record: s.recording.begin}
+	c := match.PlayerConfig{Name: s.name, Dial: dial, Record: s.recording.begin, Saved: s.resume}
+	if s.resume != nil {
+		c.Wish = s.resume.Slot + 1
+	}
+	return c
 }
 
 // draw draws a film. The file is touched when all of it is there: it may be the recording, by a slip.

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/session"
 	"github.com/parley-go/parley/runtime/transport/ipx"
 )
@@ -183,6 +184,69 @@ func TestBound(t *testing.T) {
 	seen(t, both[0], "over ipx")
 	both[0].Type(ctx, '4') // the rule for IPX
 	seen(t, both[0], "protocols only")
+}
+
+// If the host goes in the middle of a match the others find each other again, and go on with it.
+func TestNextHost(t *testing.T) {
+	if os.Getenv("PARLEY_LONG") == "" {
+		t.Skip("with PARLEY_LONG=1 alone: startup waits for those who do not answer")
+	}
+	t.Parallel()
+	flags := "-meet peer-to-peer -link udp -rounds 9 -bots 1 -arena 3 -listen 127.0.0.1:" + unused(t) +
+		" -broadcast 127.255.255.255:" + unused(t)
+	var all []show
+	var quit []context.CancelFunc
+	for _, name := range []string{"Ann", "Bob", "Cy"} {
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		s, err := parsed(t, flags+" -name "+name).session(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all, quit = append(all, s), append(quit, cancel)
+		seen(t, s, "■ Ann") // whoever is first is the host
+		seen(t, s, "■ "+name)
+	}
+	for _, s := range all {
+		seen(t, s, "■ Cy")
+		s.Type(t.Context(), '\r')
+	}
+	for _, s := range all {
+		seen(t, s, "1/9")
+	}
+	playing := func(s show) (o *session.Online) {
+		s.(*bound).b.Use(func(y *system) error { o = y.current(); return nil })
+		if o != nil && o.View().Phase == match.Playing && o.View().State != nil {
+			return o
+		}
+		return nil
+	}
+	before := []*session.Online{nil, playing(all[1]), playing(all[2])}
+	frame := before[1].View().State.Frame
+	quit[0]()
+	limit := time.After(time.Minute) // only ends a test that would hang
+	tick := time.NewTicker(time.Second / game.Rate)
+	defer tick.Stop()
+	for i := 1; i < 3; {
+		select {
+		case <-tick.C:
+		case <-limit:
+			t.Fatal("nobody goes on with the match in a minute")
+		}
+		o := playing(all[i])
+		if o == nil || o == before[i] {
+			continue
+		}
+		if v := o.View(); v.State.Frame < frame || v.Names[v.Slot] != []string{"", "Bob", "Cy"}[i] {
+			t.Errorf("%q plays in frame %d, and it was %d before", v.Names[v.Slot], v.State.Frame, frame)
+		}
+		i++
+	}
+	<-all[0].Over()
+	for i, s := range all[1:] {
+		quit[i+1]()
+		<-s.Over()
+	}
 }
 
 // A player plays at once; who joins meanwhile waits, and who looks on sees it.

@@ -44,6 +44,10 @@ type HostConfig struct {
 	Patience time.Duration
 	// Hesitation is how long those who have agreed wait for the others, who then wait for the next match; 0 for 20 s.
 	Hesitation time.Duration
+	// Resume is a match that has lost its host, and goes on here: it is the first one, and begins as soon as those who
+	// were in it are back, or Return has passed, 0 for 5 s, and the player who saved it is there.
+	Resume *Saved
+	Return time.Duration
 	// Sinks record each step of the host's machine.
 	Sinks  []trace.Sink
 	Logger *slog.Logger
@@ -60,6 +64,7 @@ type Host struct {
 	m      skirmish.Host  // as of the last look
 	since  time.Time      // since when it is in this state
 	ripe   time.Time      // since when somebody waits at the end of a match, or has agreed where others have not
+	first  time.Time      // since when somebody wants to go on with the match of Resume
 	keys   map[int]uint64 // of the slots in this match
 	play   *playing
 	begun  bool
@@ -82,6 +87,12 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	}
 	if cfg.Hesitation == 0 {
 		cfg.Hesitation = 20 * time.Second
+	}
+	if cfg.Return == 0 {
+		cfg.Return = 5 * time.Second
+	}
+	if cfg.Resume != nil {
+		_, cfg.Settings = unpack(cfg.Resume.Seed)
 	}
 	if cfg.Length == 0 {
 		cfg.Length = time.Second / game.Rate
@@ -230,12 +241,13 @@ func (h *Host) look(ctx context.Context) {
 		h.start(ctx)
 		h.count()
 		ready := func(p int) bool {
-			return h.ready(p) && h.play.here.Has(int(h.m.Seats[p].Value.Slot))
+			slot := int(h.m.Seats[p].Value.Slot)
+			return h.ready(p) && (h.play.here.Has(slot) || h.cfg.Resume != nil && slot != h.cfg.Resume.Slot)
 		}
 		switch {
 		case h.all(ready):
 			if !h.begun {
-				h.begun = h.play.Begin(ctx) == nil
+				h.begun = h.begin(ctx)
 			}
 			if h.begun {
 				h.d.Do(ctx, (*skirmish.HostRunner).Go)
@@ -281,7 +293,26 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 	case now.Sub(h.ripe) < h.cfg.Hesitation:
 		return
 	}
-	all := n == h.count()
+	all, resume := n == h.count(), h.cfg.Resume
+	if resume != nil {
+		if h.first.IsZero() {
+			h.first = now
+		}
+		there := game.Mask(0)
+		h.some(func(p int) bool {
+			if agreed(p) {
+				there = there.With(int(h.m.Seats[p].Value.Slot))
+			}
+			return false
+		})
+		late := now.Sub(h.first) > h.cfg.Return
+		switch has := there.Has(resume.Slot); {
+		case !late && (!has || resume.There&^there != 0):
+			return
+		case !has: // nobody here has the match
+			resume, h.cfg.Resume = nil, nil
+		}
+	}
 	var keys skirmish.Keys
 	h.keys = map[int]uint64{}
 	for slot := range keys {
@@ -290,6 +321,9 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 	}
 	h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
 		seed := skirmish.Seed(pack(rand.Uint32(), settings(r.Machine.Values)))
+		if resume != nil {
+			seed = skirmish.Seed(resume.Seed)
+		}
 		if all {
 			return r.Agree(seed, keys)
 		}
@@ -349,7 +383,7 @@ func (h *Host) start(ctx context.Context) {
 		p := &playing{came: make(chan int, 64), over: make(chan struct{})}
 		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,
 			Seed: uint32(h.m.Seed), Patience: h.cfg.Patience, Grace: h.cfg.Patience, Logger: h.cfg.Logger,
-			Keys: h.seated(), Watchers: 12,
+			Keys: h.doorKeys(), Watchers: 12,
 			OnCame: func(_ string, slot int) {
 				select {
 				case p.came <- slot:
@@ -379,6 +413,34 @@ func (h *Host) start(ctx context.Context) {
 		}
 		return
 	}
+}
+
+// begin begins a match. One that is resumed begins with the player who has it; the others get it from there.
+func (h *Host) begin(ctx context.Context) bool {
+	if h.play.Begin(ctx) != nil {
+		return false
+	}
+	if r := h.cfg.Resume; r != nil {
+		h.cfg.Resume = nil
+		for slot, key := range h.seated() {
+			if slot != r.Slot {
+				h.play.Keep(ctx, slot, key)
+			}
+		}
+	}
+	return true
+}
+
+// doorKeys are the keys with which one comes in before a match begins.
+func (h *Host) doorKeys() map[int]uint64 {
+	keys := h.seated()
+	if r := h.cfg.Resume; r != nil {
+		if key, ok := keys[r.Slot]; ok {
+			return map[int]uint64{r.Slot: key}
+		}
+		h.cfg.Resume = nil // the player who has the match is gone again
+	}
+	return keys
 }
 
 // seated are the keys of those who play; nobody else gets a slot.

@@ -198,6 +198,76 @@ func TestHostGone(t *testing.T) {
 	})
 }
 
+// If the host goes in the middle of a match another one goes on with it: those who come there have their tanks again,
+// bots drive those of the others, and all come to the same end.
+func TestGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		old := newRoom(t, match.HostConfig{Least: 3, Settings: match.Settings{Rounds: 3, Bots: 1}})
+		var saved [3]*match.Saved
+		var ends []chan error
+		var slots [3]int
+		for i := range 3 {
+			_, done := old.sit(fmt.Sprint("bot", i), 2, func(c *match.PlayerConfig) {
+				c.OnLost = func(s *match.Saved) { saved[i] = s }
+				c.Source = func(s *game.State, slot int) game.Input { slots[i] = slot; return s.Advice(slot) }
+			})
+			ends = append(ends, done)
+		}
+		time.Sleep(9 * time.Second) // virtual: they fight
+		old.host.Kill()
+		for i, done := range ends {
+			if err := <-done; !errors.Is(err, match.ErrHost) || saved[i] == nil || saved[i].Slot != slots[i] {
+				t.Fatalf("player %d: %v, saved %+v", i, err, saved[i])
+			}
+		}
+		again := newRoom(t, match.HostConfig{Resume: saved[1]})
+		again.faults = impair.Faults{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond}
+		saved[2] = &match.Saved{Seed: saved[2].Seed, Slot: saved[2].Slot} // it gets the match from the other one
+		first, ends := [3]uint32{}, nil
+		for _, i := range []int{2, 1} { // the one who has the match need not come first
+			_, done := again.sit(fmt.Sprint("bot", i), 1, func(c *match.PlayerConfig) {
+				c.Auto, c.Saved, c.Wish = false, saved[i], saved[i].Slot+1
+				c.Source = func(s *game.State, slot int) game.Input {
+					if first[i] == 0 {
+						first[i] = s.Frame
+					}
+					if slot != saved[i].Slot {
+						t.Errorf("%d is in slot %d and not %d", i, slot, saved[i].Slot)
+					}
+					return s.Advice(slot)
+				}
+			})
+			ends = append(ends, done)
+			time.Sleep(time.Second)
+		}
+		if err := errors.Join(<-ends[0], <-ends[1]); err != nil {
+			t.Error(err)
+		}
+		if n := again.same(); n != 1 || again.played["bot1"] != 1 || again.played["bot2"] != 1 {
+			t.Errorf("%d matches, played %v", n, again.played)
+		}
+		for seed, list := range again.results {
+			s := &list[0].State
+			if seed != saved[1].Seed || first[1] < 200 || first[2] < first[1] || s.Slots.Len() != 4 ||
+				s.Bots.Len() != 2 || !s.Bots.Has(slots[0]) {
+				t.Errorf("seed %d of %d, from frames %v, slots %b, bots %b", seed, saved[1].Seed, first, s.Slots,
+					s.Bots)
+			}
+		}
+	})
+}
+
+// If nobody comes who has the match that a host wants to go on with, those who come play another one.
+func TestGoesOnWithout(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Resume: &match.Saved{Seed: 1 << 7, Slot: 3, There: 1 << 3}})
+		_, ann := r.sit("Ann", 1)
+		if err := <-ann; err != nil || r.same() != 1 || r.played["Ann"] != 1 {
+			t.Errorf("%v, played %v", err, r.played)
+		}
+	})
+}
+
 // Who leaves in a match is driven on by a bot, and who hangs is not waited for longer than the host's patience.
 func TestLeftAndHanging(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -40,6 +40,10 @@ type PlayerConfig struct {
 	Matches int
 	// Alone: if the host goes in the middle of a match, the match is played to its end against bots.
 	Alone bool
+	// OnLost, if it is not nil, is told of the match instead, as far as it was played: another host may go on with it.
+	OnLost func(*Saved)
+	// Saved is a match that has lost its host. If the new host goes on with it, so does the player.
+	Saved *Saved
 	// Record is asked for a recorder for each match; may be nil.
 	Record func() *frames.Recorder
 	// OnMatch is told of each match that is over, and OnChange that there is something new to see. Both may be nil.
@@ -78,6 +82,7 @@ type View struct {
 	Settings Settings
 	Agreed   bool // the own agreement stands
 	State    *game.State
+	Place    uint16    // the host's door for matches
 	Talk     []Said    // of late
 	Played   game.Mask // the slots of those who have played the last match, and are still there
 }
@@ -199,7 +204,7 @@ func (p *Player) act(ctx context.Context) (done bool, err error) {
 	case m.State == skirmish.PlayerStateLobby && p.cfg.Matches > 0 && played >= p.cfg.Matches:
 		p.d.Do(ctx, (*skirmish.PlayerRunner).Leave)
 		return true, nil
-	case m.State == skirmish.PlayerStateLobby && p.cfg.Auto && !agreed:
+	case m.State == skirmish.PlayerStateLobby && (p.cfg.Auto || p.cfg.Saved != nil) && !agreed:
 		p.Agree(ctx, true)
 	}
 	return false, nil
@@ -245,6 +250,7 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 		}
 	case skirmish.PlayerReportWaits:
 		p.view.Phase, p.place = Waiting, uint16(v.Waits.Place)
+		p.view.Place = p.place
 	case skirmish.PlayerReportWelcome:
 		p.view.Phase, p.view.Slot, p.place = Lobby, int(v.Welcome.Slot), uint16(v.Welcome.Place)
 	case skirmish.PlayerReportSaid:
@@ -275,6 +281,11 @@ func (p *Player) match(ctx context.Context) error {
 	place, slot, key := p.place, p.view.Slot, p.key
 	p.sim = m
 	p.mu.Unlock()
+	resumes := p.cfg.Saved != nil && p.cfg.Saved.Seed == m.seed
+	if resumes && p.cfg.Saved.Slot == slot {
+		m.saved = p.cfg.Saved
+	}
+	p.cfg.Saved = nil
 	m.name, m.heard = p.cfg.Name, func(s Said) {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -284,12 +295,12 @@ func (p *Player) match(ctx context.Context) error {
 		m.source = func(s *game.State) game.Input { return p.cfg.Source(s, slot) }
 	}
 	var record *frames.Recorder
-	if p.cfg.Record != nil {
+	if p.cfg.Record != nil && !resumes { // a recording is of a whole match
 		record = p.cfg.Record()
 	}
 	var err error
 	readied := false
-	for try := range 5 { // a link that is lost in the match is made anew
+	for try, wait := 0, 200*time.Millisecond; ; try++ { // a link that is lost in the match is made anew
 		var link transport.Link
 		if link, err = p.cfg.Dial(ctx, place); err != nil {
 			break
@@ -318,10 +329,14 @@ func (p *Player) match(ctx context.Context) error {
 			err = ErrHost
 		}
 		leave()
-		if err == nil || errors.Is(err, ErrHost) || !errors.Is(err, frames.ErrLost) || ctx.Err() != nil || try == 4 {
+		again := errors.Is(err, frames.ErrLost) && try < 4
+		if resumes { // the new host's own player has to be there first
+			again = try < 50 && (errors.Is(err, frames.ErrLost) || errors.Is(err, frames.ErrTaken))
+		}
+		if err == nil || errors.Is(err, ErrHost) || !again || ctx.Err() != nil {
 			break
 		}
-		if !p.sleep(ctx, 200*time.Millisecond) {
+		if !p.sleep(ctx, wait) {
 			break
 		}
 		record = nil // a recording is of one link
@@ -336,7 +351,11 @@ func (p *Player) match(ctx context.Context) error {
 		default:
 		}
 	}
-	if errors.Is(err, ErrHost) && p.cfg.Alone {
+	if errors.Is(err, ErrHost) && p.cfg.OnLost != nil {
+		if s := m.save(); s != nil {
+			p.cfg.OnLost(s)
+		}
+	} else if errors.Is(err, ErrHost) && p.cfg.Alone {
 		p.alone(p.whole, m)
 	}
 	res := Result{Seed: p.seed, Slot: slot, Err: err}

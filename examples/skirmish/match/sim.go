@@ -50,6 +50,7 @@ type sim struct {
 	source func(*game.State) game.Input // what the own player does; nil: nothing
 	submit func(lockstep.Command)       // to the others
 	each   func(*game.State, *Roster)   // after each frame, may be nil
+	saved  *Saved                       // a match to go on with, instead of beginning one
 	name   string                       // the own one, for those who look on and for recordings
 	heard  func(Said)                   // each line of talk, may be nil
 	over   chan struct{}                // closed when the match is over
@@ -123,12 +124,45 @@ func (m *sim) recent() *Roster {
 	return &r
 }
 
+// Saved is a match that has lost its host, as one of its players has it.
+type Saved struct {
+	Seed  uint32
+	Slot  int       // of that player
+	There game.Mask // the slots that people had, the host's among them
+	state []byte
+}
+
+// save saves a match that is not over, nil if there is none.
+func (m *sim) save() *Saved {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.state == nil || m.state.Phase == game.Over || m.me < 0 {
+		return nil
+	}
+	return &Saved{Seed: m.seed, Slot: m.me, There: m.state.Slots &^ m.state.Bots, state: m.bytes()}
+}
+
+// resume goes on with a saved match. All others are driven by bots until they are back.
+func (m *sim) resume() error {
+	if err := m.Restore(m.saved.state); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.gone, m.back = (m.state.Slots &^ m.state.Bots).Without(m.me), game.Mask(0).With(m.me)
+	m.inputs = [game.Players]game.Input{}
+	return nil
+}
+
 func newSim(me int, seed uint32) *sim {
 	return &sim{me: me, seed: seed, over: make(chan struct{}), said: 0xff}
 }
 
 // Start implements frames.Game.
 func (m *sim) Start(seed uint32, players []int) {
+	if m.saved != nil && m.resume() == nil {
+		return
+	}
 	chance, set := unpack(seed)
 	c := game.Config{Seed: chance, Arena: uint8(set.Arena), Rounds: uint8(set.Rounds)}
 	for _, p := range players {

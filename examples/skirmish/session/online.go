@@ -28,7 +28,7 @@ type Online struct {
 func NewOnline(ctx context.Context, title string, ahead, quick bool, cfg match.PlayerConfig) *Online {
 	o := &Online{title: title, ahead: ahead, over: make(chan struct{})}
 	cfg.Source = func(*game.State, int) game.Input { return game.Input(o.input.Load()) }
-	cfg.Alone = true
+	cfg.Alone = cfg.OnLost == nil
 	each := cfg.OnMatch
 	cfg.OnMatch = func(r match.Result) {
 		o.last.Store(&r.State)
