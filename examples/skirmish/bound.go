@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"sync"
 	"time"
 
@@ -13,14 +12,14 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/screen"
 	"github.com/parley-go/parley/examples/skirmish/session"
-	"github.com/parley-go/parley/examples/startup/peer"
-	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/runtime/binding"
 )
 
-// The protocols by which players meet, Parsec's two kinds: all are equal and find each other, or there is a server.
+// The protocols by which players meet. Parsec's two kinds: all are equal and find each other, or a slotserver tells who
+// is there; in both one of the players is the host. And there may be a host that is known.
 const (
 	peerToPeer = "peer-to-peer"
+	slotServer = "slotserver"
 	server     = "server"
 )
 
@@ -47,15 +46,15 @@ func newBound(ctx context.Context, s *settings) (*bound, error) {
 		return func(context.Context) (medium, error) { return medium(link), nil }
 	}
 	var err error
-	v.b, err = binding.New(
-		[]binding.Protocol[*system, medium]{
-			{Name: peerToPeer, PeerToPeer: true, Init: func(_ context.Context, m medium) (*system, error) {
-				return newSystem(ctx, s, string(m), true)
-			}},
-			{Name: server, Init: func(_ context.Context, m medium) (*system, error) {
-				return newSystem(ctx, s, string(m), false)
-			}},
-		},
+	protocol := func(name string) binding.Protocol[*system, medium] {
+		return binding.Protocol[*system, medium]{Name: name, PeerToPeer: name == peerToPeer,
+			Init: func(_ context.Context, m medium) (*system, error) { return newSystem(ctx, s, string(m), name) }}
+	}
+	protocols := []binding.Protocol[*system, medium]{protocol(peerToPeer), protocol(server)}
+	if s.slots != "" {
+		protocols = append(protocols, protocol(slotServer))
+	}
+	v.b, err = binding.New(protocols,
 		[]binding.Transport[medium]{
 			{Name: carrier.UDP, Open: open(carrier.UDP)},
 			{Name: carrier.TCP, Open: open(carrier.TCP)},
@@ -160,7 +159,7 @@ func next(names []string, name string) string {
 type system struct {
 	s       *settings
 	link    string
-	equal   bool // all are
+	find    finder // nil where the host is known
 	cancel  context.CancelFunc
 	stopped chan struct{}
 
@@ -170,30 +169,33 @@ type system struct {
 	saved  *match.Saved
 }
 
-func newSystem(ctx context.Context, s *settings, link string, equal bool) (*system, error) {
+func newSystem(ctx context.Context, s *settings, link, protocol string) (*system, error) {
 	own := *s
-	own.link = link
+	own.link, own.fixed = link, protocol != server
 	ctx, cancel := context.WithCancel(ctx)
-	y := &system{s: &own, link: link, equal: equal, cancel: cancel, stopped: make(chan struct{}),
+	y := &system{s: &own, link: link, cancel: cancel, stopped: make(chan struct{}),
 		state: "looking for others ..."}
-	var p *peer.Peer
-	if equal {
-		var err error
-		if p, err = y.peer(ctx); err != nil {
-			cancel()
-			return nil, err
-		}
+	var err error
+	switch protocol {
+	case peerToPeer:
+		y.find, err = newEquals(ctx, &own)
+	case slotServer:
+		y.find = &slots{s: &own}
+	}
+	if err != nil {
+		cancel()
+		return nil, err
 	}
 	go func() {
 		defer close(y.stopped)
 		done := make(chan struct{})
-		if p != nil {
-			go func() { p.Run(ctx); close(done) }()
+		if y.find != nil {
+			go func() { y.find.run(ctx); close(done) }()
 		} else {
 			close(done)
 		}
 		for ctx.Err() == nil {
-			if err := y.meet(ctx, p); err != nil && ctx.Err() == nil {
+			if err := y.meet(ctx); err != nil && ctx.Err() == nil {
 				y.tell(err.Error())
 			}
 			t := time.NewTimer(500 * time.Millisecond)
@@ -208,49 +210,25 @@ func newSystem(ctx context.Context, s *settings, link string, equal bool) (*syst
 	return y, nil
 }
 
-// peer is a peer of Parsec's startup, by which equals find each other and one of them keeps the game.
-func (y *system) peer(ctx context.Context) (*peer.Peer, error) {
-	place := peer.Place{Bind: y.s.bind, Broadcast: y.s.broadcast, Server: y.s.tunnel, Silence: 4 * time.Second}
-	open := func() (peer.Link, error) { return peer.OpenUDP(place) }
-	if y.link == carrier.IPX {
-		open = func() (peer.Link, error) { return peer.OpenTunnel(ctx, place) }
-	}
-	link, err := open()
-	if err != nil {
-		return nil, err
-	}
-	return peer.New(link, peer.Config{Tick: 100 * time.Millisecond, Silence: 4 * time.Second, Again: time.Second})
-}
-
 // meet finds the host, or becomes it, and plays until it is gone.
-func (y *system) meet(ctx context.Context, p *peer.Peer) error {
+func (y *system) meet(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	cfg := y.s.carrier()
 	at, title := y.s.join, y.s.join
 	keeps := false
-	if p != nil {
-		keeper, err := y.keeper(ctx, p)
-		if err != nil {
+	if y.find != nil {
+		var err error
+		if at, err = y.find.host(ctx); err != nil {
 			return err
 		}
-		keeps = keeper == ""
-		if at = keeper; !keeps && y.link == carrier.IPX { // a door has a node of its own there
-			find, stop := context.WithTimeout(ctx, 3*time.Second)
-			defer stop()
-			if at, err = carrier.Find(find, carrier.IPX, fmt.Sprintf("%x", socket), cfg); err != nil {
-				return err
-			}
-		} else if !keeps {
-			_, port, _ := net.SplitHostPort(y.s.listen)
-			at = net.JoinHostPort(keeper, port)
-		}
+		keeps = at == ""
 		title = "with the host at " + at
 	}
 	y.mu.Lock()
 	y.s.resume, y.saved = y.saved, nil
 	y.mu.Unlock()
-	if keeps || p == nil && at == "" {
+	if keeps || at == "" {
 		h, where, err := y.s.host(ctx, cfg)
 		if err != nil {
 			return err
@@ -261,7 +239,7 @@ func (y *system) meet(ctx context.Context, p *peer.Peer) error {
 		at, title = where, "you are the host, at "+where
 	}
 	player := y.s.player(y.s.dialer(at, cfg))
-	if y.equal { // whoever is the next host goes on with the match
+	if y.find != nil { // whoever is the next host goes on with the match
 		player.OnLost = func(s *match.Saved) {
 			y.mu.Lock()
 			defer y.mu.Unlock()
@@ -277,33 +255,6 @@ func (y *system) meet(ctx context.Context, p *peer.Peer) error {
 	y.online = nil
 	y.mu.Unlock()
 	return o.Err()
-}
-
-// keeper waits until it is known who keeps the game, and returns the host of its address, "" if we do.
-func (y *system) keeper(ctx context.Context, p *peer.Peer) (string, error) {
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for {
-		v := p.View(ctx)
-		if v.State == startup.StateGame.String() {
-			for _, q := range v.Players {
-				if q.Keeper && q.Self {
-					return "", nil
-				} else if q.Keeper && q.Address != "" {
-					host, _, err := net.SplitHostPort(q.Address)
-					if err != nil {
-						host = q.Address
-					}
-					return host, nil
-				}
-			}
-		}
-		select {
-		case <-tick.C:
-		case <-ctx.Done():
-			return "", context.Cause(ctx)
-		}
-	}
 }
 
 func (y *system) tell(text string) {

@@ -45,7 +45,7 @@ func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 type settings struct {
 	name, join, watch, listen        string
 	link, tunnel, meet               string
-	bind, broadcast                  string
+	bind, broadcast, slots           string
 	film, record, replay             string
 	serve, headless, late            bool
 	arena, rounds, bots, matches, hz int
@@ -56,6 +56,7 @@ type settings struct {
 	named                            map[string]bool // flags on the command line
 	recording                        *recording      // of -record
 	ready                            func()          // called when the bots of -headless have begun; may be nil
+	fixed                            bool            // others look for the own host at the port of listen alone
 	resume                           *match.Saved    // that the own host goes on with, and the player
 	elsewhere                        string          // why the own host is not at the usual port
 }
@@ -99,7 +100,9 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.link, "link", "tcp", "`kind` of network: tcp, udp or ipx")
 	f.StringVar(&s.meet, "meet", "",
 		"`how` players meet: peer-to-peer, where one of those who find each other is the "+
-			"host, or server, with -join or as the host; 4 and 5 switch between matches")
+			"host, slotserver, which tells who is there, or server, with -join or as the host; 4 and 5 switch "+
+			"between matches")
+	f.StringVar(&s.slots, "slotserver", "", "-meet: `address` of a slotserver of Parsec, as examples/parsec-server has one")
 	f.StringVar(&s.bind, "bind", "127.0.0.1", "-meet peer-to-peer: own `address` in the network")
 	f.StringVar(&s.broadcast, "broadcast", "127.255.255.255:6581",
 		"-meet peer-to-peer: `address` where everybody hears")
@@ -139,8 +142,10 @@ func (s *settings) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-loss %v: it is a number from 0 to 0.5", s.loss)
 	case len(s.name) > 16:
 		return fmt.Errorf("-name %q: it has more than 16 bytes", s.name)
-	case s.meet != "" && s.meet != peerToPeer && s.meet != server:
-		return fmt.Errorf("-meet %s: it is peer-to-peer or server", s.meet)
+	case s.meet != "" && s.meet != peerToPeer && s.meet != server && s.meet != slotServer:
+		return fmt.Errorf("-meet %s: it is peer-to-peer, slotserver or server", s.meet)
+	case s.meet == slotServer && s.slots == "":
+		return errors.New("-meet slotserver needs the address of one: -slotserver HOST:6582")
 	case s.link != carrier.TCP && s.link != carrier.UDP && s.link != carrier.IPX:
 		return fmt.Errorf("-link %s: it is tcp, udp or ipx", s.link)
 	}
@@ -179,10 +184,10 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 		err = of("-serve", []string{"serve"}, host)
 	case s.watch != "":
 		err = of("-watch", []string{"watch"}, network)
-	case s.meet == peerToPeer:
-		err = of("-meet peer-to-peer", []string{"meet", "bind", "broadcast"}, host, person)
+	case s.meet == server:
+		err = of("-meet server", []string{"meet", "bind", "broadcast", "slotserver", "join"}, host, person)
 	case s.meet != "":
-		err = of("-meet "+s.meet, []string{"meet", "bind", "broadcast", "join"}, host, person)
+		err = of("-meet "+s.meet, []string{"meet", "bind", "broadcast", "slotserver"}, host, person)
 	case s.join != "":
 		err = of("-join", []string{"join"}, network, person)
 	default:

@@ -1,12 +1,14 @@
 package main
 
 import (
+	"bufio"
 	"bytes"
 	"context"
 	"errors"
 	"image/gif"
 	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -249,6 +251,62 @@ func TestNextHost(t *testing.T) {
 	}
 }
 
+// Players whom a slotserver brings together play with each other. If the host goes another one is it, and goes on; so a
+// host need not be in the first slot.
+func TestSlotserver(t *testing.T) {
+	t.Parallel()
+	program := filepath.Join(t.TempDir(), "parsec-server")
+	if out, err := exec.Command("go", "build", "-o", program, "../parsec-server").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	cmd := exec.CommandContext(ctx, program, "-listen", "127.0.0.1:0")
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer cmd.Wait()
+	defer cancel()
+	line, err := bufio.NewReader(out).ReadString('\n')
+	at, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
+	if err != nil || !ok {
+		t.Fatalf("%q, %v", line, err)
+	}
+	flags := "-meet slotserver -slotserver " + at + " -rounds 9 -rate 100 -bots 1 -listen 127.0.0.1:" + unused(t)
+	sit := func(name string) (show, context.CancelFunc) {
+		own, quit := context.WithCancel(ctx)
+		s, err := parsed(t, flags+" -name "+name).session(own)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s, quit
+	}
+	ann, leave := sit("Ann")
+	seen(t, ann, "you are the host")
+	bob, _ := sit("Bob")
+	seen(t, bob, "with the host at 127.0.0.1:")
+	seen(t, ann, "■ Bob")
+	bob.Type(ctx, '5') // IPX comes behind TCP
+	seen(t, bob, "protocols only")
+	for _, s := range []show{ann, bob} {
+		s.Type(ctx, '\r')
+	}
+	seen(t, bob, "1/9")
+	seen(t, bob, "▸Bob")
+	leave()
+	<-ann.Over()
+	seen(t, bob, "▸Bob") // and goes on as the host
+	cy, _ := sit("Cy")   // comes to the first slot, which is free, and finds that host
+	seen(t, cy, "A match is on.")
+	cancel()
+	<-bob.Over()
+	<-cy.Over()
+}
+
 // A player plays at once; who joins meanwhile waits, and who looks on sees it.
 func TestSessions(t *testing.T) {
 	t.Parallel()
@@ -271,6 +329,7 @@ func TestSessions(t *testing.T) {
 		t.Fatal(err)
 	}
 	seen(t, guest, "A match is on.")
+	seen(t, guest, "Ann ")        // it looks on meanwhile
 	seen(t, guest, "Enter: play") // once it is over
 	guest.Type(ctx, '1')
 	seen(t, host, "Enter: play")
@@ -310,6 +369,7 @@ func TestUsage(t *testing.T) {
 		{"-join 127.0.0.1 -arena 2", "-arena has no meaning with -join"},
 		{"-film x.gif -replay y -bots 2", "-bots has no meaning with -film and -replay"},
 		{"-meet peer-to-peer -join 127.0.0.1", "-join has no meaning with -meet peer-to-peer"},
+		{"-meet slotserver", "needs the address of one"},
 		{"-bind 127.0.0.1", "-bind has no meaning with the own host"},
 		{"-headless -loss 0.1", "-loss has no meaning with -link tcp"},
 		{"-tunnel 127.0.0.1:2130", "-tunnel has no meaning with -link tcp"},

@@ -55,7 +55,7 @@ func (s *settings) host(ctx context.Context, cfg carrier.Config) (h *match.Host,
 	switch {
 	case s.link == carrier.IPX:
 		address = fmt.Sprintf("%x", socket)
-	case !s.given("listen") && taken(s.link, address):
+	case !s.given("listen") && !s.fixed && taken(s.link, address):
 		s.elsewhere = fmt.Sprintf(" (somebody has port %s here)", usual)
 		own, _, _ := net.SplitHostPort(address)
 		address = net.JoinHostPort(own, "0")
@@ -236,7 +236,7 @@ func newSpectator(ctx context.Context, at string, dial dialer) *spectator {
 	w := match.Watcher{
 		Dial: func(ctx context.Context) (transport.Link, error) { return dial(ctx, framesDoor) },
 		OnFrame: func(s *game.State, who *match.Roster) {
-			v.show(screen.Draw(s, known(who, "you look on   q quits")))
+			v.show(screen.Draw(s, session.Known(who, "you look on   q quits")))
 		},
 		OnIdle: func(err error) {
 			if err != nil {

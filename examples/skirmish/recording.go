@@ -96,7 +96,7 @@ type replay struct {
 func newReplay(ctx context.Context, file io.Reader, film *reel) *replay {
 	r := &replay{grid: make(chan *screen.Grid, 1), over: make(chan struct{}), last: new(screen.Grid)}
 	g := match.Playback(func(s *game.State, who *match.Roster) {
-		info := known(who, "a recording   q quits")
+		info := session.Known(who, "a recording   q quits")
 		if film != nil {
 			film.add(s, info)
 			return
@@ -118,18 +118,6 @@ func newReplay(ctx context.Context, file io.Reader, film *reel) *replay {
 		}
 	}()
 	return r
-}
-
-// known is what a screen says of players whom one looks on at.
-func known(who *match.Roster, below string) *screen.Info {
-	info := &screen.Info{Me: -1, Names: session.BotNames, Below: below}
-	for i, n := range who.Names {
-		if n != "" {
-			info.Names[i] = n
-		}
-	}
-	info.Talk = session.Lines(who.Talk, &info.Names)
-	return info
 }
 
 // Over implements show.

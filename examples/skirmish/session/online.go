@@ -10,6 +10,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/screen"
+	"github.com/parley-go/parley/runtime/transport"
 )
 
 // Online is a player in matches of a host, as a session.
@@ -22,11 +23,17 @@ type Online struct {
 	over  chan struct{}
 	err   error // why it is over
 	last  atomic.Pointer[game.State]
+
+	// Of who waits and looks on meanwhile.
+	whole context.Context
+	dial  func(ctx context.Context, place uint16) (transport.Link, error)
+	stop  context.CancelFunc // of the goroutine of Frame
+	match atomic.Pointer[screen.Grid]
 }
 
 // NewOnline runs a player until ctx ends. It agrees to the first match by itself if quick is set.
 func NewOnline(ctx context.Context, title string, ahead, quick bool, cfg match.PlayerConfig) *Online {
-	o := &Online{title: title, ahead: ahead, over: make(chan struct{})}
+	o := &Online{title: title, ahead: ahead, over: make(chan struct{}), whole: ctx, dial: cfg.Dial}
 	cfg.Source = func(*game.State, int) game.Input { return game.Input(o.input.Load()) }
 	cfg.Alone = cfg.OnLost == nil
 	each := cfg.OnMatch
@@ -79,6 +86,9 @@ func (o *Online) Frame(in game.Input) *screen.Grid { return o.With(in, "") }
 func (o *Online) With(in game.Input, say string) *screen.Grid {
 	o.input.Store(uint32(in))
 	v := o.p.View(o.ahead)
+	if g := o.look(v); g != nil {
+		return g
+	}
 	if v.State != nil && v.Phase == match.Playing {
 		info := screen.Info{Names: v.Names, Me: v.Slot, Talk: Lines(v.Talk, &v.Names),
 			Below: o.below("arrows drive   space fires   m lays a mine   x stops   t talks   q quits")}
@@ -95,9 +105,9 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 		Below: o.below("1, 2, 3 change the settings   Enter agrees   t talks   q quits")}
 	switch v.Phase {
 	case match.Calling:
-		r.Lines = []string{"calling the host ..."}
+		return screen.Notice("calling the host ...", "q quits")
 	case match.Waiting:
-		r.Lines = []string{"A match is on. You play in the next one."}
+		return screen.Notice("A match is on. You play in the next one.", "q quits")
 	case match.Loading, match.Playing:
 		r.Lines = []string{"The match begins ..."}
 	}
@@ -105,6 +115,44 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 		r.Lines = append(r.Lines, say)
 	}
 	return screen.Lobby(&r)
+}
+
+// look looks on at the match that one waits for the end of.
+func (o *Online) look(v match.View) *screen.Grid {
+	switch waits := v.Phase == match.Waiting; {
+	case waits && o.stop == nil:
+		ctx, stop := context.WithCancel(o.whole)
+		o.stop = stop
+		w := match.Watcher{
+			Dial: func(ctx context.Context) (transport.Link, error) { return o.dial(ctx, v.Place) },
+			OnFrame: func(s *game.State, who *match.Roster) {
+				if ctx.Err() == nil {
+					o.match.Store(screen.Draw(s, Known(who, "A match is on. You play in the next one.   q quits")))
+				}
+			},
+		}
+		go w.Run(ctx)
+	case !waits && o.stop != nil:
+		o.stop()
+		o.stop = nil
+		o.match.Store(nil)
+	}
+	if o.stop == nil {
+		return nil
+	}
+	return o.match.Load()
+}
+
+// Known is what a screen says of players whom one looks on at.
+func Known(who *match.Roster, below string) *screen.Info {
+	info := &screen.Info{Me: -1, Names: BotNames, Below: below}
+	for i, n := range who.Names {
+		if n != "" {
+			info.Names[i] = n
+		}
+	}
+	info.Talk = Lines(who.Talk, &info.Names)
+	return info
 }
 
 // Draft is what the player is about to say, if talking is set: it is shown until it is said.

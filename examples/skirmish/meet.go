@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/parley-go/parley/examples/skirmish/carrier"
+	"github.com/parley-go/parley/examples/startup/peer"
+	"github.com/parley-go/parley/machines/slotserver"
+	"github.com/parley-go/parley/machines/startup"
+	"github.com/parley-go/parley/runtime/driver"
+	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport/tcp"
+)
+
+// finder finds the host among players one of whom is it.
+type finder interface {
+	// run takes part until ctx ends.
+	run(ctx context.Context)
+	// host waits until it is known who the host is, and returns its address, "" if it is ours to be.
+	host(ctx context.Context) (string, error)
+}
+
+// beside is the address of a host at another player's: the port is the same for all.
+func (s *settings) beside(host string) string {
+	_, port, _ := net.SplitHostPort(s.listen)
+	return net.JoinHostPort(host, port)
+}
+
+// equals find each other by Parsec's startup; who keeps that game is the host.
+type equals struct {
+	s *settings
+	p *peer.Peer
+}
+
+func newEquals(ctx context.Context, s *settings) (*equals, error) {
+	place := peer.Place{Bind: s.bind, Broadcast: s.broadcast, Server: s.tunnel, Silence: 4 * time.Second}
+	open := func() (peer.Link, error) { return peer.OpenUDP(place) }
+	if s.link == carrier.IPX {
+		open = func() (peer.Link, error) { return peer.OpenTunnel(ctx, place) }
+	}
+	link, err := open()
+	if err != nil {
+		return nil, err
+	}
+	p, err := peer.New(link, peer.Config{Tick: 100 * time.Millisecond, Silence: 4 * time.Second, Again: time.Second})
+	return &equals{s, p}, err
+}
+
+func (e *equals) run(ctx context.Context) { e.p.Run(ctx) }
+
+func (e *equals) host(ctx context.Context) (string, error) {
+	keeper, err := e.keeper(ctx)
+	switch {
+	case err != nil || keeper == "":
+		return "", err
+	case e.s.link != carrier.IPX:
+		return e.s.beside(keeper), nil
+	}
+	find, stop := context.WithTimeout(ctx, 3*time.Second) // a door has a node of its own there
+	defer stop()
+	return carrier.Find(find, carrier.IPX, fmt.Sprintf("%x", socket), e.s.carrier())
+}
+
+// keeper waits until it is known who keeps the game, and returns the host of its address, "" if we do.
+func (e *equals) keeper(ctx context.Context) (string, error) {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		v := e.p.View(ctx)
+		if v.State == startup.StateGame.String() {
+			for _, q := range v.Players {
+				if q.Keeper && q.Self {
+					return "", nil
+				} else if q.Keeper && q.Address != "" {
+					host, _, err := net.SplitHostPort(q.Address)
+					if err != nil {
+						host = q.Address
+					}
+					return host, nil
+				}
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-ctx.Done():
+			return "", context.Cause(ctx)
+		}
+	}
+}
+
+// slots are the players whom a slotserver of Parsec names. It sees nothing of the game: a host is whoever answers as
+// one, and if nobody does, the player in the first slot becomes it.
+type slots struct {
+	s *settings
+
+	mu     sync.Mutex
+	joined bool
+	own    int
+	others [len(slotserver.Client{}.Others)]string // addresses by slot
+	err    error                                   // why we are not let in
+}
+
+// run keeps a connection to the server, until ctx ends.
+func (f *slots) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		err := f.connect(ctx)
+		f.mu.Lock()
+		f.joined = false
+		if err != nil {
+			f.err = err
+		}
+		f.mu.Unlock()
+		t := time.NewTimer(time.Second)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+		}
+	}
+}
+
+// connect joins, and learns who is there until the connection ends.
+func (f *slots) connect(ctx context.Context) error {
+	own := strings.ReplaceAll(f.s.name, " ", "_")
+	name, ok := slotserver.NewName(own)
+	os, _ := slotserver.NewSystem(strings.ToUpper(runtime.GOOS))
+	if !ok || own == "" {
+		return fmt.Errorf("the name %q is not one for a slotserver", f.s.name)
+	}
+	dial, stop := context.WithTimeout(ctx, 5*time.Second)
+	link, err := tcp.Dial(dial, "tcp4", f.s.slots, tcp.Config{})
+	stop()
+	if err != nil {
+		return err
+	}
+	d := driver.New(slotserver.NewClientRunner(), driver.Options[*slotserver.ClientRunner]{OnReport: f.report,
+		StopAtFinal: true})
+	if err := d.Attach(0, link); err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(ctx) }()
+	if _, err := d.Do(ctx, func(r *slotserver.ClientRunner) fsm.Result {
+		return r.Join(slotserver.Version{Major: 1}, name, os)
+	}); err != nil {
+		d.Stop()
+	}
+	<-ended
+	return nil
+}
+
+func (f *slots) report(r *slotserver.ClientRunner, i int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch v := r.Report(i); v.Kind {
+	case slotserver.ClientReportWelcome:
+		f.joined, f.own, f.err = true, int(v.Welcome.Slot), nil
+	case slotserver.ClientReportRefused:
+		f.err = fmt.Errorf("the slotserver at %s does not let us in: %v", f.s.slots, v.Refused.Why)
+	case slotserver.ClientReportLost:
+		f.err = fmt.Errorf("the slotserver at %s is gone", f.s.slots)
+	}
+	for slot := range f.others {
+		f.others[slot] = ""
+		if o := &r.Machine.Others[slot]; o.Present {
+			f.others[slot] = o.Value.Ip.String()
+		}
+	}
+}
+
+var errNobody = errors.New("nobody is the host yet; asking again ...")
+
+func (f *slots) host(ctx context.Context) (string, error) {
+	f.mu.Lock()
+	joined, own, others, err := f.joined, f.own, f.others, f.err
+	f.mu.Unlock()
+	if !joined && err == nil {
+		err = fmt.Errorf("calling the slotserver at %s ...", f.s.slots)
+	}
+	if !joined {
+		return "", err
+	}
+	first := true
+	for slot, ip := range others {
+		if ip == "" {
+			continue
+		}
+		first = first && slot > own
+		at := f.s.beside(ip)
+		if f.answers(ctx, at) {
+			return at, nil
+		}
+	}
+	if first {
+		return "", nil
+	}
+	return "", errNobody
+}
+
+// answers reports whether somebody is a host at an address.
+func (f *slots) answers(ctx context.Context, at string) bool {
+	ctx, cancel := context.WithTimeout(ctx, time.Second)
+	defer cancel()
+	l, err := f.s.dialer(at, f.s.carrier())(ctx, controlDoor)
+	if err != nil {
+		return false
+	}
+	l.Abort()
+	return true
+}
