@@ -47,7 +47,7 @@ type settings struct {
 	link, tunnel, meet               string
 	bind, broadcast, slots           string
 	film, record, replay             string
-	serve, headless, late            bool
+	serve, headless, late, duel      bool
 	arena, rounds, bots, matches, hz int
 	loss                             float64
 	from, length                     time.Duration // of a film
@@ -114,6 +114,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.hz, "rate", game.Rate, "frames a second of matches of the own host, 13 to 100")
 	f.BoolVar(&s.late, "late", false,
 		"do not show ahead what you do; it is seen three frames later, as others see it")
+	f.BoolVar(&s.duel, "duel", false, "matches of two at the own host are duels: the two are in step with each other, "+
+		"as in Netplay, and nobody looks on")
 	f.StringVar(&s.record, "record", "", "record the first match in this `file`")
 	f.StringVar(&s.replay, "replay", "", "see the match in this `file`")
 	f.StringVar(&s.film, "film", "", "draw a match of bots, or that of -replay, into this `file`, a GIF")
@@ -165,7 +167,7 @@ func (s *settings) check(f *flag.FlagSet) error {
 // meaning refuses flags that would be ignored.
 func (s *settings) meaning(f *flag.FlagSet) error {
 	network := []string{"link", "tunnel"}
-	host := append([]string{"listen", "rate", "arena", "rounds", "bots"}, network...)
+	host := append([]string{"listen", "rate", "arena", "rounds", "bots", "duel"}, network...)
 	person := []string{"name", "late", "record"}
 	of := func(beside string, lists ...[]string) error {
 		return usage.Only(f, beside, slices.Concat(lists...)...)
@@ -284,7 +286,8 @@ func (s *settings) session(ctx context.Context) (show, error) {
 }
 
 func (s *settings) player(dial dialer) match.PlayerConfig {
-	c := match.PlayerConfig{Name: s.name, Dial: dial, Record: s.recording.begin, Saved: s.resume}
+	c := match.PlayerConfig{Name: s.name, Dial: dial, Record: s.recording.begin, Saved: s.resume,
+		Length: time.Second / time.Duration(s.hz)}
 	if s.resume != nil {
 		c.Wish = s.resume.Slot + 1
 	}

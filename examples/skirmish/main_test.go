@@ -384,6 +384,16 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// Bots play duels over real sockets.
+func TestHeadlessDuel(t *testing.T) {
+	t.Parallel()
+	var out, errs bytes.Buffer
+	args := strings.Fields("-headless -duel -rate 100 -rounds 1 -arena 3 -bots 2 -link udp -loss 0.05")
+	if code := run(args, &out, &errs); code != 0 || !strings.Contains(out.String(), "1 matches of 2 bots over udp") {
+		t.Errorf("exit code %d\n%s%s", code, &out, &errs)
+	}
+}
+
 // An interrupt is no defect, and is not taken for a match that has been played.
 func TestInterrupted(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())

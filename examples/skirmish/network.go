@@ -66,7 +66,7 @@ func (s *settings) host(ctx context.Context, cfg carrier.Config) (h *match.Host,
 	}
 	parts := carrier.Split(ctx, d, doorCount)
 	h, err = match.NewHost(match.HostConfig{Control: parts[controlDoor], Frames: parts[framesDoor], Place: framesDoor,
-		Settings: match.Settings{Arena: s.arena, Rounds: s.rounds, Bots: s.bots}, Least: s.least, Resume: s.resume,
+		Settings: match.Settings{Arena: s.arena, Rounds: s.rounds, Bots: s.bots}, Least: s.least, Duel: s.duel, Resume: s.resume,
 		Length: time.Second / time.Duration(s.hz)})
 	return h, reachable(d.Addr()), err
 }
@@ -156,9 +156,9 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	}
 	for i := range n {
 		p := match.NewPlayer(match.PlayerConfig{Name: session.BotNames[i], Dial: dial, Auto: true,
-			Matches: s.matches,
-			Source:  func(st *game.State, slot int) game.Input { return st.Advice(slot) },
-			Record:  map[bool]*recording{true: s.recording}[i == 0].begin,
+			Matches: s.matches, Length: time.Second / time.Duration(s.hz),
+			Source: func(st *game.State, slot int) game.Input { return st.Advice(slot) },
+			Record: map[bool]*recording{true: s.recording}[i == 0].begin,
 			OnMatch: func(r match.Result) {
 				mu.Lock()
 				defer mu.Unlock()

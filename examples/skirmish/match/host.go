@@ -48,6 +48,8 @@ type HostConfig struct {
 	// were in it are back, or Return has passed, 0 for 5 s, and the player who saved it is there.
 	Resume *Saved
 	Return time.Duration
+	// Duel has matches of two played as duels: the two are in step with each other, and nobody looks on.
+	Duel bool
 	// Sinks record each step of the host's machine.
 	Sinks  []trace.Sink
 	Logger *slog.Logger
@@ -73,11 +75,13 @@ type Host struct {
 
 // playing is the server of one match.
 type playing struct {
-	*frames.Server
-	stop func()
-	over chan struct{}
-	came chan int // slots
-	here game.Mask
+	*frames.Server // nil for a duel
+	pair           *pair
+	ctx            context.Context
+	stop           func()
+	over           chan struct{}
+	came           chan int // slots
+	here           game.Mask
 }
 
 // NewHost returns a host; Run runs it.
@@ -154,6 +158,7 @@ func (h *Host) Run(ctx context.Context) error {
 		case <-h.wake:
 		case <-tick.C:
 		case l := <-h.attach:
+			h.look(ctx) // who comes may know of a match before we do
 			h.seat(ctx, l)
 		case err := <-ended:
 			cancel()
@@ -210,6 +215,10 @@ func (h *Host) seat(ctx context.Context, l transport.Link) {
 		return
 	}
 	play := h.play
+	if play.pair != nil {
+		go play.pair.sit(play.ctx, l)
+		return
+	}
 	go play.Attach(ctx, l)
 }
 
@@ -321,8 +330,11 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 	}
 	h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
 		seed := skirmish.Seed(pack(rand.Uint32(), settings(r.Machine.Values)))
-		if resume != nil {
-			seed = skirmish.Seed(resume.Seed)
+		switch {
+		case resume != nil:
+			seed = skirmish.Seed(resume.Seed &^ duels)
+		case h.cfg.Duel && n == 2:
+			seed |= duels
 		}
 		if all {
 			return r.Agree(seed, keys)
@@ -381,26 +393,31 @@ func (h *Host) drop(f func(p int) bool) {
 func (h *Host) start(ctx context.Context) {
 	if h.play == nil {
 		p := &playing{came: make(chan int, 64), over: make(chan struct{})}
+		p.ctx, p.stop = context.WithCancel(ctx)
+		h.play, h.begun = p, false
+		came := func(slot int) {
+			select {
+			case p.came <- slot:
+			default:
+			}
+			h.nudge()
+		}
+		if h.m.Seed&duels != 0 {
+			p.pair = &pair{came: came, keys: h.seated()}
+			context.AfterFunc(p.ctx, func() { close(p.over) })
+			return
+		}
 		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,
 			Seed: uint32(h.m.Seed), Patience: h.cfg.Patience, Grace: h.cfg.Patience, Logger: h.cfg.Logger,
-			Keys: h.doorKeys(), Watchers: 12,
-			OnCame: func(_ string, slot int) {
-				select {
-				case p.came <- slot:
-				default:
-				}
-				h.nudge()
-			}})
+			Keys: h.doorKeys(), Watchers: 12, OnCame: func(_ string, slot int) { came(slot) }})
 		if err != nil {
 			panic(err) // the configuration is ours
 		}
-		ctx, stop := context.WithCancel(ctx)
-		p.Server, p.stop = s, stop
+		p.Server = s
 		go func() {
-			s.Run(ctx)
+			s.Run(p.ctx)
 			close(p.over)
 		}()
-		h.play, h.begun = p, false
 	}
 	for {
 		select {
@@ -417,6 +434,9 @@ func (h *Host) start(ctx context.Context) {
 
 // begin begins a match. One that is resumed begins with the player who has it; the others get it from there.
 func (h *Host) begin(ctx context.Context) bool {
+	if h.play.pair != nil {
+		return true
+	}
 	if h.play.Begin(ctx) != nil {
 		return false
 	}

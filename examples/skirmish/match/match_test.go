@@ -126,7 +126,7 @@ func (r *room) same() (matches int) {
 	for seed, list := range r.results {
 		first := -1
 		for i, res := range list {
-			if res.Err != nil {
+			if res.Err != nil || res.Left {
 				continue
 			}
 			if first < 0 {
@@ -194,6 +194,90 @@ func TestHostGone(t *testing.T) {
 		}
 		if len(r.results) != 1 {
 			t.Errorf("%d matches", len(r.results))
+		}
+	})
+}
+
+// Two play duels one after the other, in step with each other and to the same last frame, and strangers at the door
+// disturb them no more than they can.
+func TestDuel(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Settings: match.Settings{Rounds: 2, Bots: 2}})
+		r.faults = impair.Faults{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond}
+		_, ann := r.sit("Ann", 2)
+		_, bob := r.sit("Bob", 2)
+		strange, cancel := context.WithCancel(r.ctx)
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				for strange.Err() == nil {
+					if l, err := r.dial("x")(strange, 1); err == nil {
+						l.Send(0, []byte("whatever one may say"))
+						l.Flush()
+						l.Receive(make([]byte, 1))
+						l.Abort()
+					}
+					time.Sleep(50 * time.Millisecond) // virtual
+				}
+			})
+		}
+		if err := errors.Join(<-ann, <-bob); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		all.Wait()
+		if n := r.same(); n != 2 || r.played["Ann"] != 2 || r.played["Bob"] != 2 {
+			t.Errorf("%d duels, played %v", n, r.played)
+		}
+		for seed, list := range r.results {
+			if s := &list[0].State; seed&64 == 0 || len(list) != 2 || s.Slots.Len() != 4 || s.Bots.Len() != 2 {
+				t.Errorf("seed %x: %d results, slots %b, bots %b", seed, len(list), s.Slots, s.Bots)
+			}
+		}
+	})
+}
+
+// Who is left alone in a duel plays it to its end, whether the other one leaves before it or in it.
+func TestDuelLeft(t *testing.T) {
+	for _, after := range []time.Duration{0, 50 * time.Millisecond, 200 * time.Millisecond, 3 * time.Second,
+		8 * time.Second, 15 * time.Second} {
+		t.Run(after.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Patience: 5 * time.Second,
+					Settings: match.Settings{Rounds: 2, Bots: 2}})
+				_, ann := r.sit("Ann", 1)
+				killed, bob := r.sit("Bob", 1)
+				time.Sleep(after)
+				killed.Kill()
+				<-bob
+				_, cy := r.sit("Cy", 1) // with whom Ann plays if there was no match yet
+				if err := <-ann; err != nil || r.played["Ann"] != 1 {
+					t.Errorf("%v, played %v", err, r.played)
+				}
+				r.host.Kill()
+				<-cy
+			})
+		})
+	}
+}
+
+// If the host of a duel goes another one goes on with the match.
+func TestDuelGoesOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Settings: match.Settings{Rounds: 2}})
+		var saved *match.Saved
+		keep := func(c *match.PlayerConfig) { c.OnLost = func(s *match.Saved) { saved = s } }
+		_, ann := r.sit("Ann", 1, keep)
+		_, bob := r.sit("Bob", 1, keep)
+		time.Sleep(8 * time.Second)
+		r.host.Kill()
+		if x, y := <-ann, <-bob; !errors.Is(x, match.ErrHost) || !errors.Is(y, match.ErrHost) || saved == nil {
+			t.Fatalf("%v, %v, saved %v", x, y, saved != nil)
+		}
+		next := newRoom(t, match.HostConfig{Resume: saved, Duel: true})
+		_, ann = next.sit("Ann", 1, func(c *match.PlayerConfig) { c.Auto, c.Saved, c.Wish = false, saved, saved.Slot+1 })
+		if err := <-ann; err != nil || next.played["Ann"] != 1 || next.results[saved.Seed] == nil {
+			t.Errorf("%v, played %v", err, next.played)
 		}
 	})
 }
@@ -310,8 +394,8 @@ func campaign(t *testing.T, seed uint64) (matches int) {
 	synctest.Test(t, func(t *testing.T) {
 		rnd := rand.New(rand.NewPCG(seed, 5))
 		n := 2 + rnd.IntN(4)
-		r := newRoom(t, match.HostConfig{Patience: 5 * time.Second,
-			Settings: match.Settings{Arena: rnd.IntN(4), Rounds: 1, Bots: rnd.IntN(3)}})
+		r := newRoom(t, match.HostConfig{Patience: 5 * time.Second, Duel: seed%3 == 0,
+			Hesitation: 5 * time.Second, Settings: match.Settings{Arena: rnd.IntN(4), Rounds: 1, Bots: rnd.IntN(3)}})
 		r.seed = seed << 16
 		r.faults = impair.Faults{Delay: time.Duration(rnd.IntN(60)) * time.Millisecond,
 			Jitter: time.Duration(rnd.IntN(40)) * time.Millisecond}

@@ -38,6 +38,8 @@ type PlayerConfig struct {
 	Auto bool
 	// Matches is how many matches are played before the player leaves, 0 for no end.
 	Matches int
+	// Length is how long a frame of a duel takes, 0 for as long as the game means. Others are paced by the host.
+	Length time.Duration
 	// Alone: if the host goes in the middle of a match, the match is played to its end against bots.
 	Alone bool
 	// OnLost, if it is not nil, is told of the match instead, as far as it was played: another host may go on with it.
@@ -59,6 +61,7 @@ type Result struct {
 	State game.State // the last one
 	Sum   uint32     // of it
 	Err   error      // why it was not played to its end
+	Left  bool       // the other one of a duel had gone, and may have come to another end
 }
 
 // Phase is where a player is.
@@ -294,6 +297,9 @@ func (p *Player) match(ctx context.Context) error {
 	if p.cfg.Source != nil {
 		m.source = func(s *game.State) game.Input { return p.cfg.Source(s, slot) }
 	}
+	if m.seed&duels != 0 {
+		return p.over(ctx, m, p.duel(ctx, m, place, key))
+	}
 	var record *frames.Recorder
 	if p.cfg.Record != nil && !resumes { // a recording is of a whole match
 		record = p.cfg.Record()
@@ -351,6 +357,11 @@ func (p *Player) match(ctx context.Context) error {
 		default:
 		}
 	}
+	return p.over(ctx, m, err)
+}
+
+// over is done when a match is over here, by its end or otherwise.
+func (p *Player) over(ctx context.Context, m *sim, err error) error {
 	if errors.Is(err, ErrHost) && p.cfg.OnLost != nil {
 		if s := m.save(); s != nil {
 			p.cfg.OnLost(s)
@@ -358,7 +369,7 @@ func (p *Player) match(ctx context.Context) error {
 	} else if errors.Is(err, ErrHost) && p.cfg.Alone {
 		p.alone(p.whole, m)
 	}
-	res := Result{Seed: p.seed, Slot: slot, Err: err}
+	res := Result{Seed: m.seed, Slot: m.me, Err: err, Left: m.left}
 	if s := m.last(); s != nil {
 		res.State, res.Sum = *s, s.Checksum()
 	}

@@ -37,8 +37,11 @@ func pack(chance uint32, s Settings) uint32 {
 	return chance<<12 | uint32(s.Rounds)<<7 | uint32(s.Arena)<<3 | uint32(s.Bots)
 }
 
+// duels is the bit of a seed that says how the match is played.
+const duels = 1 << 6
+
 func unpack(seed uint32) (chance uint32, s Settings) {
-	return seed >> 12, Settings{Arena: int(seed >> 3 & 15), Rounds: int(seed >> 7 & 31), Bots: int(seed & 7)}.clip()
+	return seed >> 12, Settings{Arena: int(seed >> 3 & 7), Rounds: int(seed >> 7 & 31), Bots: int(seed & 7)}.clip()
 }
 
 // delay is how many frames there are from what a player does until it is played: that of the protocol.
@@ -55,6 +58,7 @@ type sim struct {
 	heard  func(Said)                   // each line of talk, may be nil
 	over   chan struct{}                // closed when the match is over
 	seed   uint32
+	left   bool // the other one of a duel has gone; of the goroutine that plays
 
 	mu      sync.Mutex
 	state   *game.State
@@ -139,7 +143,7 @@ func (m *sim) save() *Saved {
 	if m.state == nil || m.state.Phase == game.Over || m.me < 0 {
 		return nil
 	}
-	return &Saved{Seed: m.seed, Slot: m.me, There: m.state.Slots &^ m.state.Bots, state: m.bytes()}
+	return &Saved{Seed: m.seed &^ duels, Slot: m.me, There: m.state.Slots &^ m.state.Bots, state: m.bytes()}
 }
 
 // resume goes on with a saved match. All others are driven by bots until they are back.
@@ -302,6 +306,26 @@ func (m *sim) step(f *game.Frame) {
 			close(m.over)
 		}
 	}
+}
+
+// now is what the own player does now.
+func (m *sim) now() game.Input {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.source == nil || m.state.Phase == game.Over {
+		return 0
+	}
+	return m.source(m.state)
+}
+
+// exchange plays a frame of a duel, with the first of the own inputs and that of the other player.
+func (m *sim) exchange(own []game.Input, other int, in game.Input) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.inputs[m.me], m.inputs[other] = own[0], in
+	m.step(&game.Frame{Inputs: m.inputs, Gone: m.gone, Back: m.back})
+	n := copy(m.pending[:], own[1:])
+	clear(m.pending[n:])
 }
 
 // last is the state with which the match was over, or the present one.
