@@ -102,7 +102,8 @@ func (s *settings) flags() *flag.FlagSet {
 		"`how` players meet: peer-to-peer, where one of those who find each other is the "+
 			"host, slotserver, which tells who is there, or server, with -join or as the host; 4 and 5 switch "+
 			"between matches")
-	f.StringVar(&s.slots, "slotserver", "", "-meet: `address` of a slotserver of Parsec, as examples/parsec-server has one")
+	f.StringVar(&s.slots, "slotserver", "",
+		"-meet: `address` of a slotserver of Parsec, as examples/parsec-server has one")
 	f.StringVar(&s.bind, "bind", "127.0.0.1", "-meet peer-to-peer: own `address` in the network")
 	f.StringVar(&s.broadcast, "broadcast", "127.255.255.255:6581",
 		"-meet peer-to-peer: `address` where everybody hears")

@@ -275,7 +275,9 @@ func TestDuelGoesOn(t *testing.T) {
 			t.Fatalf("%v, %v, saved %v", x, y, saved != nil)
 		}
 		next := newRoom(t, match.HostConfig{Resume: saved, Duel: true})
-		_, ann = next.sit("Ann", 1, func(c *match.PlayerConfig) { c.Auto, c.Saved, c.Wish = false, saved, saved.Slot+1 })
+		_, ann = next.sit("Ann", 1, func(c *match.PlayerConfig) {
+			c.Auto, c.Saved, c.Wish = false, saved, saved.Slot+1
+		})
 		if err := <-ann; err != nil || next.played["Ann"] != 1 || next.results[saved.Seed] == nil {
 			t.Errorf("%v, played %v", err, next.played)
 		}
