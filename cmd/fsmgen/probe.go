@@ -24,12 +24,13 @@ import (
 func init() { commands = append(commands, probeCommand) }
 
 const probeLong = `Probe tests a program that runs somewhere against a specification. It connects to ADDRESS (HOST:PORT, tcp:HOST:PORT or udp:HOST:PORT),
-plays one instance of a check, and takes the program for the other. What the program sends is explained as replay does it: by a run of its
+takes the program for one instance of a check, and plays all others, each over a connection of its own. ADDRESS is that of the first channel of
+the specification; --channel has those of others. What the program sends is explained as replay does it: by a run of its
 machine, whatever its own program decides.
 
 First it keeps to its role, and goes for transitions of the program that were not seen, and for pairs of them. Then it does in every state what a
 peer should not do: each message, the last one again, messages that cross, parts of frames, bytes that are none, silence, and ends of the
-connection. After each it comes again and keeps to its role.
+connection. Where it plays several instances, one of them does so. After each it comes again and keeps to its role.
 
 A program is at fault that sends what no run explains, closes without a reason, owes something and is silent for --patience, floods, or dies.
 Of what comes of a hostile act itself the specification may say nothing: then the program may close or go on, and only must live.
@@ -72,9 +73,11 @@ func probeCommand() *cobra.Command {
 	}
 	f := c.Flags()
 	f.StringVar(&o.o.Check, "check", "", "play the instances of this check, by `name` (default: the first with "+
-		"two, none of them hostile)")
+		"two, or more, none of them hostile)")
 	f.StringVar(&o.o.Target, "target", "", "the program is this `instance` or role (default: one that is external, "+
-		"else the second)")
+		"else of several the only one of its role, else the second)")
+	f.StringToStringVar(&o.o.Channels, "channel", nil, "where one of several channels is that is not the first, "+
+		"`NAME=ADDRESS`")
 	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is "+
 		"ended with all that it has started")
 	f.BoolVar(&o.o.Fresh, "fresh", false, "start it anew for each session")
@@ -167,10 +170,12 @@ func runProbe(ctx context.Context, cmd *cobra.Command, spec, address string, o *
 	return nil
 }
 
-// datagrams reports whether the protocol is one of datagrams: its channel loses, copies or reorders.
-func datagrams(p *model.Protocol) bool {
-	ch := p.Channels()[0]
-	return ch.Lossy || ch.Duplicates || !ch.Ordered
+// datagrams says by channel whether it is one of datagrams: it loses, copies or reorders.
+func datagrams(p *model.Protocol) (list []bool) {
+	for _, ch := range p.Channels() {
+		list = append(list, ch.Lossy || ch.Duplicates || !ch.Ordered)
+	}
+	return list
 }
 
 // tell prints a report and writes what --out asks for.

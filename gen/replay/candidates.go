@@ -1,7 +1,7 @@
 package replay
 
 import (
-	"fmt"
+	"encoding/binary"
 	"slices"
 
 	"github.com/parley-go/parley/gen/interp"
@@ -44,6 +44,10 @@ func (s *search) unseenFrames(n *node, ev *model.Event) (frames []int) {
 	if h := s.machine.States[n.value[0]].Handlers[ev.Index]; h == nil {
 		return nil
 	}
+	key := guess{n.sent, ev.Index}
+	if frames, ok := s.unseenAt[key]; ok {
+		return frames
+	}
 	list := s.all(ev.Fields)
 	if list == nil {
 		for c := range s.lanes {
@@ -56,11 +60,15 @@ func (s *search) unseenFrames(n *node, ev *model.Event) (frames []int) {
 		}
 	}
 	for _, args := range list {
-		key := fmt.Sprint(ev.Index, args)
-		at, ok := s.made[key]
+		b := binary.AppendUvarint(s.scratch[:0], uint64(ev.Index))
+		for _, v := range args {
+			b = binary.AppendVarint(b, v)
+		}
+		s.scratch = b
+		at, ok := s.made[string(b)]
 		if !ok {
 			at = len(s.rec.Frames)
-			s.made[key] = at
+			s.made[string(b)] = at
 			message := s.rec.Protocol.Messages[slices.IndexFunc(s.rec.Protocol.Messages, func(m *model.Message) bool {
 				return m.Name == ev.Message.Name
 			})]
@@ -69,6 +77,7 @@ func (s *search) unseenFrames(n *node, ev *model.Event) (frames []int) {
 		}
 		frames = append(frames, at)
 	}
+	s.unseenAt[key] = frames
 	return frames
 }
 

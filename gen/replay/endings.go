@@ -33,6 +33,9 @@ type Refusal struct {
 
 // ended reports whether a side ended the connection, and not the other one before it.
 func (r *Recording) ended(side int) bool {
+	if len(r.Names) > 2 {
+		return false
+	}
 	mine, other := r.Ends[side], r.Ends[1-side]
 	return mine.Kind != Data && (other.Kind == Data || mine.Packet < other.Packet)
 }
@@ -55,15 +58,15 @@ func (s *search) needs(frame int) bool {
 
 // end is how the side ended; nil if the capture does not show it, or has more than two parties.
 func (s *search) end() *Ending {
-	if s.shared || s.side > 1 || s.rec.Ends[s.side].Kind == Data {
+	if s.shared || s.side > 1 || len(s.rec.Names) > 2 || s.rec.Ends[s.side].Kind == Data {
 		return nil
 	}
 	return &s.rec.Ends[s.side]
 }
 
-// open reports whether a node is one where the machine can still hear its peer.
+// open reports whether a node is one where the machine can still hear a peer.
 func (s *search) open(n *node) bool {
-	return (n.end.Up|n.end.Waiting)>>(1-s.side)&1 != 0 && !s.Final(n.value)
+	return n.end.Up|n.end.Waiting != 0 && !s.Final(n.value)
 }
 
 // leaves returns the command with which the program has closed the connection at a node after another, in a step that

@@ -87,34 +87,76 @@ func Explain(ctx context.Context, rec *Recording, side int, roles []*model.Machi
 	return part.explain(ctx, rec, roles, opts)
 }
 
-// explain is [Explain] for what a part has sent and may have heard.
+// explain is [Explain] for what a part has sent and may have heard. A wrong role or parameter may cost as much as the
+// bound allows before it is given up, so each is tried with a small bound first, and then those first that explained
+// most.
 func (t *Part) explain(ctx context.Context, rec *Recording, roles []*model.Machine, opts Options) (*Side, error) {
 	var best *Side
 	var key [2]int
+	tries, err := t.attempts(rec, roles)
+	if err != nil {
+		return nil, err
+	}
+	most := opts.withDefaults().MaxStates
+	for bound := min(most, firstBound); len(tries) > 0; bound = min(most, bound*boundGrows) {
+		if len(tries) == 1 {
+			bound = most
+		}
+		opts.MaxStates = bound
+		var open []attempt
+		for _, a := range tries {
+			v, err := interp.NewValue(a.machine, rec.Strings, a.args...)
+			if err != nil {
+				return nil, err
+			}
+			s := explain(ctx, rec, a.machine, v, t, opts)
+			r := s.result(paramText(a.machine, rec.Strings, a.args))
+			if r.Accepted && r.Refusal == nil {
+				return r, nil
+			}
+			if s.full && bound < most && ctx.Err() == nil {
+				a.key = s.bestKey
+				open = append(open, a)
+				continue
+			}
+			if best == nil || r.better(best) || slices.Compare(s.bestKey[:], key[:]) > 0 && !best.better(r) {
+				best, key = r, s.bestKey
+			}
+		}
+		tries = open
+		slices.SortStableFunc(tries, func(a, b attempt) int { return slices.Compare(b.key[:], a.key[:]) })
+	}
+	if best == nil {
+		return nil, fmt.Errorf("protocol %s has no role", rec.Protocol.Name)
+	}
+	return best, ctx.Err()
+}
+
+// The bound of the first search for a role with some parameters, and how much larger the next one is.
+const (
+	firstBound = 20_000
+	boundGrows = 10
+)
+
+// attempt is a role with parameters, and how much of the recording a bounded search for them has explained.
+type attempt struct {
+	machine *model.Machine
+	args    [][]int64
+	key     [2]int
+}
+
+// attempts lists the roles that may explain a part, likely ones first, each with every combination of its parameters.
+func (t *Part) attempts(rec *Recording, roles []*model.Machine) (list []attempt, err error) {
 	for _, m := range likely(rec, t, roles) {
 		args, err := paramTuples(m, t.Party)
 		if err != nil {
 			return nil, err
 		}
 		for _, a := range args {
-			v, err := interp.NewValue(m, rec.Strings, a...)
-			if err != nil {
-				return nil, err
-			}
-			s := explain(ctx, rec, m, v, t, opts)
-			r := s.result(paramText(m, rec.Strings, a))
-			if r.Accepted && r.Refusal == nil {
-				return r, nil
-			}
-			if best == nil || r.better(best) || slices.Compare(s.bestKey[:], key[:]) > 0 && !best.better(r) {
-				best, key = r, s.bestKey
-			}
+			list = append(list, attempt{machine: m, args: a})
 		}
 	}
-	if best == nil {
-		return nil, fmt.Errorf("protocol %s has no role", rec.Protocol.Name)
-	}
-	return best, ctx.Err()
+	return list, nil
 }
 
 // better reports whether a side is a better explanation than another, however much each explains.
@@ -248,6 +290,9 @@ func (s *search) run(way []node, side *Side) *run.Run {
 			side.Copied = append(side.Copied, after.move.frame)
 			continue // the machine has not sent it
 		}
+		if after.event.Event == nil {
+			continue // a peer has gone whom the machine does not miss
+		}
 		_, _, res, _ := s.step.Step(before.value, after.event)
 		for _, t := range s.step.Fired() {
 			if after.what == world.Stepped {
@@ -278,7 +323,7 @@ func (s *search) run(way []node, side *Side) *run.Run {
 		case after.move.kind == world.MoveOffer:
 			st.Kind, st.From = run.Offer, after.event.Sender
 		}
-		if after.read != before.read {
+		if after.read != before.read && !s.rec.Frames[after.move.frame].Ends {
 			f := after.move.frame
 			st.From, st.Message = s.rec.Frames[f].From, f+1
 			sent := []run.Sent{{ID: f + 1, To: s.side, Text: s.rec.Text(f)}}
@@ -311,12 +356,13 @@ func (s *search) unsent(before, after *node) int {
 		return 0
 	}
 	for _, x := range s.happen(before, after.move).Sends {
-		if x.Item.News == world.NoNews && s.lanes[s.last.effects[x.Item.Message].Message.Channel].lossy {
+		if x.Item.News == world.NoNews &&
+			s.lanes[s.part.lane(s.rec, x.To, s.last.effects[x.Item.Message].Message.Channel)].lossy {
 			n++
 		}
 	}
 	for _, f := range s.between(before, after) {
-		if s.lanes[s.rec.Frames[f].Channel].lossy {
+		if s.lanes[s.laneOf(f)].lossy {
 			n--
 		}
 	}
@@ -383,7 +429,7 @@ func (s *search) refuses(nd *node, mv move) string {
 			"and the role may hold no more",
 			s.rec.Text(mv.frame), s.machine.DeferredMost())
 	}
-	if _, ok := s.match(nd.sent, res.Sends); !ok {
+	if _, ok := s.match(nd.sent, nd.end.Up, res.Sends); !ok {
 		return fmt.Sprintf("%s would be answered by %s", s.rec.Text(mv.frame), s.sends(s.last.effects))
 	}
 	return ""

@@ -27,7 +27,7 @@ type Present struct {
 type Place struct {
 	Value interp.Value
 	End   world.End[int]
-	// Open: it still hears its peer.
+	// Open: it still hears a peer.
 	Open bool
 	// Left is the command with which its program has closed the connection; empty if it has not.
 	Left string

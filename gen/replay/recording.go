@@ -55,6 +55,10 @@ type Frame struct {
 	// Differs is set if encoding the message again gives other bytes (Again).
 	Differs bool
 	Again   []byte
+	// Ends: it is no frame but the end of the connection, of a recording with several peers. Heard, if not 0, is how many
+	// frames there were when the receiver had heard of that.
+	Ends  bool
+	Heard int
 }
 
 // Everyone is the destination of a frame that all others hear.
@@ -67,6 +71,9 @@ type Recording struct {
 	Frames   []Frame
 	// Names are those of the parties.
 	Names []string
+	// Since is by party how many frames there were before it came to the one whom all others speak with, -1 if it has
+	// not come. It is nil for a conversation of two.
+	Since []int
 	// Ends says by sender how its stream ended, in the channel with which links come and go.
 	Ends [2]Ending
 	// Rest are bytes behind the last whole frame, by sender.
@@ -238,6 +245,9 @@ func head(b []byte) []byte { return bytes.Clone(b[:min(len(b), 32)]) }
 // Text returns the message of frame i as text.
 func (r *Recording) Text(i int) string {
 	f := &r.Frames[i]
+	if f.Ends {
+		return "the end of the connection"
+	}
 	if f.Message == nil {
 		return "no frame of " + r.Protocol.Name
 	}

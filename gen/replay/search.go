@@ -69,8 +69,10 @@ type node struct {
 	event interp.Event
 }
 
-// lane is what a side sent and may have heard in one channel: places in rec.Frames.
+// lane is what a side sent and may have heard in one channel, to and from one peer if there are several: places in
+// rec.Frames.
 type lane struct {
+	channel int
 	out, in []int
 	missing []bool // of out, as in a Part
 	lossy   bool   // the party may have missed what was sent to it
@@ -100,6 +102,7 @@ type search struct {
 	step    *interp.Machine
 	opts    Options
 	side    int
+	part    *Part
 	shared  bool   // as in a Part
 	lanes   []lane // by channel
 	// furthest is the place in lanes[0].out of the last frame that some step should have sent and did not.
@@ -118,6 +121,7 @@ type search struct {
 	frames   int             // how many were captured; behind these in rec are those that Unseen stands for
 	made     map[string]int  // their places, by event and fields
 	owed     map[string]bool // what would have been sent behind the end of a whole recording
+	left     []int           // ends of connections of which it is known when the side had heard of them
 	rules    world.Rules
 	alarms   []stage.Alarm
 	// The step of the machine that was taken last: the event, and what came of it. A command is in
@@ -133,18 +137,25 @@ type search struct {
 	domains map[*model.Field][][]int64
 	alone   map[*model.Field]*model.Field
 	guesses map[guess][][]int64
+	// unseenAt are frames that the peer may have sent, likewise.
+	unseenAt map[guess][]int
 }
 
 // explain looks for a run of the machine, beginning with value, that sends the side's frames.
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, t *Part, opts Options) *search {
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(),
-		found: -1, side: t.Party, shared: t.shared, lanes: t.lanes(rec),
+		found: -1, side: t.Party, part: t, shared: t.shared, lanes: t.lanes(rec),
 		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
-		guesses: map[guess][][]int64{}, owed: map[string]bool{}, frames: len(rec.Frames)}
+		guesses: map[guess][][]int64{}, unseenAt: map[guess][]int{}, owed: map[string]bool{}, frames: len(rec.Frames)}
 	if opts.Unseen {
 		mine := *rec
 		mine.Frames = slices.Clip(mine.Frames)
 		s.rec, s.made = &mine, map[string]int{}
+	}
+	for _, k := range t.in {
+		if f := &rec.Frames[k]; f.Ends && f.Heard > 0 {
+			s.left = append(s.left, k)
+		}
 	}
 	if opts.Reliable {
 		s.reliable()
@@ -152,15 +163,16 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 	s.alarms = stage.Alarms(m)
 	deferred, untold := m.DeferredMost(), !m.Mentions(model.EventUp)
 	n := len(rec.Names)
+	told := untold && len(rec.Since) == 0 // of several peers each comes at a moment of its own
 	s.rules = world.Rules{Instances: n, Deferred: slices.Repeat([]int{deferred}, n),
 		Timers: slices.Repeat([]int{len(s.alarms)}, n)}
 	if s.shared {
 		s.rules.Faults.Return = -1
 	}
 	for peer := range n {
-		if peer != s.side {
+		if peer != s.side && rec.met(peer) {
 			s.rules.Links = append(s.rules.Links, world.Link{A: min(peer, s.side), B: max(peer, s.side),
-				Untold: [2]bool{untold, untold}, Datagrams: rec.Datagrams})
+				Untold: [2]bool{told, told}, Datagrams: rec.Datagrams})
 		}
 	}
 	s.begin(value)
@@ -201,31 +213,61 @@ func (s *search) begin(value interp.Value) {
 // done reports whether a node explains everything.
 func (s *search) done(n *node) bool {
 	k := s.unread(n)
-	return s.allSent(n) && (k < 0 || !s.needs(k)) && s.due(n) < 0
+	return s.allSent(n) && (k < 0 || !s.needs(k)) && s.due(n) < 0 &&
+		!(s.opts.whole && len(s.rec.Since) > 0 && n.end.Waiting != 0) // who has connected is heard of
 }
 
 // lanes sorts what a part sent and may have heard by channel.
 func (t *Part) lanes(rec *Recording) []lane {
 	channels := rec.Protocol.Channels()
 	list := make([]lane, len(channels))
+	if !t.shared {
+		list = make([]lane, len(channels)*(len(rec.Names)-1))
+	}
 	for i, k := range t.out {
-		l := &list[rec.Frames[k].Channel]
+		l := &list[t.lane(rec, rec.Frames[k].To, rec.Frames[k].Channel)]
 		l.out, l.missing = append(l.out, k), append(l.missing, t.missing[i])
 	}
 	for _, k := range t.in {
-		l := &list[rec.Frames[k].Channel]
+		l := &list[t.lane(rec, rec.Frames[k].From, rec.Frames[k].Channel)]
 		l.in = append(l.in, k)
 	}
 	for k := range list {
-		list[k].bundles = make([][]bundle, len(list[k].out))
-		list[k].lossy = channels[k].Lossy
-		list[k].copies = make([]bool, len(list[k].out))
-		if channels[k].Duplicates && !t.shared {
-			list[k].mayBeCopies(rec)
+		l := &list[k]
+		l.channel = k % len(channels)
+		ch := &channels[l.channel]
+		l.bundles = make([][]bundle, len(l.out))
+		l.lossy = ch.Lossy
+		l.copies = make([]bool, len(l.out))
+		if ch.Duplicates && !t.shared {
+			l.mayBeCopies(rec)
 		}
-		list[k].loose = !channels[k].Ordered && !t.shared
+		l.loose = !ch.Ordered && !t.shared
 	}
 	return list
+}
+
+// MostLanes is how many channels to all peers together one party can have.
+const MostLanes = len(progress{}.first)
+
+// lane is the place of the lane in which messages to and from a peer go in a channel.
+func (t *Part) lane(rec *Recording, peer, channel int) int {
+	if t.shared || len(rec.Names) == 2 {
+		return channel
+	}
+	if peer > t.Party {
+		peer--
+	}
+	return peer*len(rec.Protocol.Channels()) + channel
+}
+
+// laneOf is the lane of a frame, which the side has sent or may have heard.
+func (s *search) laneOf(frame int) int {
+	f := &s.rec.Frames[frame]
+	if f.From == s.side {
+		return s.part.lane(s.rec, f.To, f.Channel)
+	}
+	return s.part.lane(s.rec, f.From, f.Channel)
 }
 
 // mayBeCopies notes which frames of a lane are as one that was sent shortly before.
@@ -239,16 +281,16 @@ func (l *lane) mayBeCopies(rec *Recording) {
 	}
 }
 
-// next returns the frame that the side sends next at a node, and its channel: of several channels that which was
+// next returns the frame that the side sends next at a node, and its lane: of several lanes that which was
 // captured first. It returns -1 if there is none.
-func (s *search) next(n *node) (frame, channel int) {
+func (s *search) next(n *node) (frame, lane int) {
 	frame = -1
 	for c := range s.lanes {
 		if k := int(n.sent.first[c]); k < len(s.lanes[c].out) && (frame < 0 || s.lanes[c].out[k] < frame) {
-			frame, channel = s.lanes[c].out[k], c
+			frame, lane = s.lanes[c].out[k], c
 		}
 	}
-	return frame, channel
+	return frame, lane
 }
 
 // allSent reports whether all that the side sent is explained.
@@ -328,7 +370,7 @@ func (s *search) expand(n int) {
 	}
 	losable := event(s.machine, model.EventLost) != nil
 	for peer := range s.rec.Names {
-		if peer != s.side {
+		if peer != s.side && s.there(&at, peer) {
 			s.try(n, move{kind: world.MoveUp, peer: peer})
 		}
 		if losable && s.quiet(&at, peer) {
@@ -395,11 +437,31 @@ func (s *search) rank(parent, child int) int {
 	return 4
 }
 
+// there reports whether a peer has come before the side sends what it sends next at a node.
+func (s *search) there(n *node, peer int) bool {
+	if len(s.rec.Since) == 0 {
+		return true
+	}
+	out, _ := s.next(n)
+	return s.rec.met(peer) && (out < 0 || s.rec.Since[peer] <= out)
+}
+
 // canRead reports whether the peer's next frame in a channel was captured before the side's next frame in any.
 func (s *search) canRead(n *node, channel int) bool {
 	k := s.coming(n, channel)
 	out, _ := s.next(n)
-	return k >= 0 && (out < 0 || k < out)
+	return k >= 0 && (out < 0 || k < out) && !s.leftBefore(n, k)
+}
+
+// leftBefore reports whether the side has not heard yet that a peer has gone, of which it had heard when a frame came.
+func (s *search) leftBefore(n *node, frame int) bool {
+	for _, e := range s.left {
+		at := s.laneOf(e)
+		if frame > s.rec.Frames[e].Heard && !n.read.has(at, slices.Index(s.lanes[at].in, e)) {
+			return true
+		}
+	}
+	return false
 }
 
 // due returns the place of the held message that the machine must handle before anything else. It returns
@@ -409,6 +471,9 @@ func (s *search) due(n *node) int { return world.Due(&s.rules, &n.end, n.value, 
 // reception returns the event of a frame of the peer.
 func (s *search) reception(frame int) interp.Event {
 	f := &s.rec.Frames[frame]
+	if f.Ends {
+		return interp.Event{Event: event(s.machine, model.EventLost), Sender: f.From}
+	}
 	return interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: f.From}
 }
 
@@ -426,6 +491,10 @@ func (s *search) Step(v interp.Value, ev world.Event[int]) world.Outcome[interp.
 		last.event = s.reception(ev.Message)
 	case world.Timeout:
 		last.event = s.alarms[ev.Timer].Event
+	}
+	if last.event.Event == nil && (ev.Kind == world.Up || ev.Kind == world.Lost) {
+		last.effects, last.fault = nil, nil
+		return world.Outcome[interp.Value, int]{Code: fsm.Ignored, Value: v}
 	}
 	next, effects, res, fault := s.step.Step(v, last.event)
 	last.effects, last.fault = effects, fault
@@ -483,24 +552,24 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 	takes := mv.kind == world.MoveDeliver && !mv.unseen || mv.kind == world.MoveLose
 	read := at.read
 	if takes {
-		channel := s.rec.Frames[mv.frame].Channel
-		l := &s.lanes[channel]
-		near := l.in[read.first[channel]:]
+		at := s.laneOf(mv.frame)
+		l := &s.lanes[at]
+		near := l.in[read.first[at]:]
 		k := slices.Index(near[:min(len(near), window+1)], mv.frame)
 		if k < 0 || k > 0 && !l.loose {
 			return c, false
 		}
-		if k += int(read.first[channel]); read.has(channel, k) {
+		if k += int(read.first[at]); read.has(at, k) {
 			return c, false
 		}
-		read.take(channel, k)
+		read.take(at, k)
 	}
 	if mv.kind == world.MoveLose {
 		return node{value: at.value, end: at.end, read: read, sent: at.sent, move: mv, what: world.Dropped,
 			event: s.reception(mv.frame)}, true
 	}
 	if mv.kind == world.MoveCopy {
-		c, sent := s.rec.Frames[mv.frame].Channel, at.sent
+		c, sent := s.laneOf(mv.frame), at.sent
 		if k := int(sent.first[c]); k == len(s.lanes[c].out) || s.lanes[c].out[k] != mv.frame {
 			return node{}, false
 		}
@@ -514,7 +583,7 @@ func (s *search) take(at *node, mv move) (c node, ok bool) {
 	if res.What == world.Blocked || res.Fault != world.NoFault {
 		return c, false
 	}
-	sent, ok := s.match(at.sent, res.Sends)
+	sent, ok := s.match(at.sent, at.end.Up, res.Sends)
 	c = node{value: res.Value, end: res.End, read: read, sent: sent, move: mv, what: res.What, event: s.last.event}
 	if mv.kind == world.MoveDeliver {
 		c.event = s.reception(mv.frame)
@@ -531,7 +600,11 @@ func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
 	case world.MoveUp:
 		return world.LinkUp(r, i, e, v, mv.peer, s)
 	case world.MoveDeliver:
-		return world.Deliver(r, i, e, v, s.rec.Frames[mv.frame].From, world.Item[int]{Message: mv.frame}, s)
+		x := world.Item[int]{Message: mv.frame}
+		if s.rec.Frames[mv.frame].Ends {
+			x.News = world.Cut
+		}
+		return world.Deliver(r, i, e, v, s.rec.Frames[mv.frame].From, x, s)
 	case world.MoveOffer:
 		return world.Offer(r, i, e, v, s)
 	case world.MoveExpire:
@@ -548,8 +621,9 @@ func (s *search) happen(at *node, mv move) world.Result[interp.Value, int] {
 }
 
 // match compares what a step sends with the side's next frames, and returns what is explained then. After the end of
-// the recording anything can be sent, since the capture ended before.
-func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
+// the recording anything can be sent, since the capture ended before. What is sent to somebody who has not come yet may
+// be gone at once; up are those who have.
+func (s *search) match(sent progress, up uint64, list []world.Sent[int]) (progress, bool) {
 	if s.shared {
 		n, ok := s.matchShared(int(sent.first[0]))
 		sent.first[0] += uint32(n)
@@ -560,7 +634,13 @@ func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
 			continue
 		}
 		e := &s.last.effects[list[i].Item.Message]
-		c := e.Message.Channel
+		c := s.part.lane(s.rec, list[i].To, e.Message.Channel)
+		if len(s.rec.Since) > 0 && up>>list[i].To&1 == 0 {
+			if k := s.sentAs(&sent, e, c); k >= 0 {
+				sent.take(c, k)
+			}
+			continue
+		}
 		if int(sent.first[c]) == len(s.lanes[c].out) {
 			if s.opts.whole {
 				s.owed[string(interp.AppendMessage(nil, s.rec.Strings, e.Message, e.Slots))] = true
@@ -568,7 +648,7 @@ func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
 			}
 			continue
 		}
-		k := s.sentAs(&sent, e)
+		k := s.sentAs(&sent, e, c)
 		if k < 0 {
 			return sent, false
 		}
@@ -577,10 +657,9 @@ func (s *search) match(sent progress, list []world.Sent[int]) (progress, bool) {
 	return sent, true
 }
 
-// sentAs finds the frame that an effect has sent, in the lane of its channel: the next one, or in a channel
-// that keeps no order one of those behind it. It returns -1 if there is none.
-func (s *search) sentAs(sent *progress, e *interp.Effect) int {
-	c := e.Message.Channel
+// sentAs finds the frame that an effect has sent, in its lane: the next one, or in a channel that keeps no order one
+// of those behind it. It returns -1 if there is none.
+func (s *search) sentAs(sent *progress, e *interp.Effect, c int) int {
 	l, first := &s.lanes[c], int(sent.first[c])
 	for k := first; k < len(l.out) && (k == first || l.loose && k <= first+window); k++ {
 		f := &s.rec.Frames[l.out[k]]

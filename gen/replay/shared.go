@@ -20,9 +20,9 @@ const (
 // to is where an effect goes: a party, or Everyone.
 func (s *search) to(e *interp.Effect) int {
 	switch {
-	case !s.shared || e.Dest == model.ToPeer:
+	case !s.shared && len(s.rec.Names) == 2 || s.shared && e.Dest == model.ToPeer:
 		return 1 - s.side
-	case e.Dest == model.ToBroadcast:
+	case e.Dest == model.ToBroadcast || e.Dest == model.ToPeer || e.To == int(fsm.Broadcast):
 		return Everyone
 	}
 	return e.To

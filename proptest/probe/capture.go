@@ -11,19 +11,15 @@ import (
 // WriteCapture writes the session of a finding as a packet capture (pcapng): what was sent and received, each
 // connection with its ends, with the act as the comment. It is nothing for a finding without a session.
 func (f *Finding) WriteCapture(w io.Writer) error {
-	type ends struct{ local, remote string }
+	type ends struct{ network, local, remote string }
 	links := map[ends]*trace.PcapNG{}
-	var file, link *trace.PcapNG
-	var now ends
+	var file *trace.PcapNG
 	for i := range f.packets {
 		p := &f.packets[i]
-		if p.opens {
-			now, link = ends{p.ends[0], p.ends[1]}, nil
-		} else if p.ends[1] != "" && p.ends[1] != now.remote {
-			now.remote, link = p.ends[1], nil
-		}
-		if link = links[now]; link == nil {
-			meta := trace.PcapMeta{Proto: f.network, Comment: string(f.Kind)}
+		now := ends{p.network, p.ends[0], p.ends[1]}
+		link := links[now]
+		if link == nil {
+			meta := trace.PcapMeta{Proto: now.network, Comment: string(f.Kind)}
 			meta.Local, _ = netip.ParseAddrPort(now.local)
 			meta.Remote, _ = netip.ParseAddrPort(now.remote)
 			var err error

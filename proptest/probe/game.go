@@ -9,6 +9,7 @@ import (
 
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/gen/replay"
 	"github.com/parley-go/parley/gen/stage"
 	"github.com/parley-go/parley/runtime/world"
 )
@@ -20,14 +21,15 @@ type (
 	result        = world.Result[interp.Value, string]
 )
 
-// game is the two instances of a check: we are one, and the program is the other.
+// game is the instances of a check: the program is one of them, and we are all others.
 type game struct {
 	protocol *model.Protocol
 	check    *model.Check
-	us, they int
+	they     int
+	us       []int // in order
 	strs     *interp.Strings
 	stage    *stage.Stage
-	players  [2]*player
+	players  []*player
 	world    *stage.World
 	values   map[string][]string // what fields are given, by name
 	rng      *rand.Rand
@@ -51,11 +53,8 @@ func (p *player) Commands(v interp.Value) (list []string) {
 	return list
 }
 
-// newGame finds the check that is played and the two instances in it.
+// newGame finds the check that is played and the program's instance in it.
 func newGame(p *model.Protocol, o *Options) (*game, error) {
-	if err := p.OneChannel("probe"); err != nil {
-		return nil, err
-	}
 	g := &game{protocol: p, strs: &interp.Strings{}, values: o.Values, rng: rand.New(rand.NewPCG(o.Seed, 1))}
 	for _, c := range p.Checks {
 		fits := o.Check == "" && len(c.Instances) == 2 && !c.HasHostile()
@@ -63,37 +62,85 @@ func newGame(p *model.Protocol, o *Options) (*game, error) {
 			g.check = c
 		}
 	}
+	for _, c := range p.Checks { // none of two
+		if g.check == nil && o.Check == "" && len(c.Instances) > 2 && !c.HasHostile() {
+			g.check = c
+		}
+	}
 	switch {
 	case g.check == nil && o.Check != "":
 		return nil, fmt.Errorf("%s has no check %s", p.Name, o.Check)
 	case g.check == nil:
-		return nil, fmt.Errorf("%s has no check with two instances and nobody hostile; probe plays one instance of a "+
-			"check, and the program is the other", p.Name)
-	case len(g.check.Instances) != 2:
-		return nil, fmt.Errorf("check %s has %d instances; probe plays one of two, and the program is the other",
-			g.check.Name, len(g.check.Instances))
+		return nil, fmt.Errorf("%s has no check in which nobody is hostile; probe plays all instances of a check but "+
+			"one, and the program is that", p.Name)
+	case len(g.check.Instances) < 2:
+		return nil, fmt.Errorf("check %s has one instance; probe plays all but one, and the program is that",
+			g.check.Name)
+	case g.check.HasHostile():
+		return nil, fmt.Errorf("check %s has hostile instances; probe is hostile by itself", g.check.Name)
 	}
 	if g.they = g.target(o.Target); g.they < 0 {
-		a, b := g.check.Instances[0], g.check.Instances[1]
-		return nil, fmt.Errorf("check %s has no instance %s; the program is %s (%s) or %s (%s)", g.check.Name, o.Target,
-			a.Name, a.Role.Name, b.Name, b.Role.Name)
+		return nil, fmt.Errorf("check %s has no instance %s; the program is one of %s", g.check.Name, o.Target,
+			g.list())
 	}
-	g.us = 1 - g.they
-	return g, g.begin()
-}
-
-// target is the instance that the program is: the one of a name or role, else one that is external, else the second.
-func (g *game) target(name string) int {
-	for i, x := range g.check.Instances {
-		if name == x.Name || name == x.Role.Name && g.check.Instances[1-i].Role.Name != name ||
-			name == "" && x.Role.External {
-			return i
+	for i := range g.check.Instances {
+		if i != g.they {
+			g.us = append(g.us, i)
 		}
 	}
-	if name == "" {
-		return 1
+	if n := len(g.us) * len(p.Channels()); n > replay.MostLanes {
+		return nil, fmt.Errorf("check %s has %d instances beside the program, with %d channels each; probe has at most "+
+			"%d connections at a time", g.check.Name, len(g.us), len(p.Channels()), replay.MostLanes)
 	}
-	return -1
+	if err := g.begin(); err != nil {
+		return nil, err
+	}
+	return g, g.apart()
+}
+
+// list are the instances in words.
+func (g *game) list() string {
+	var list []string
+	for _, x := range g.check.Instances {
+		list = append(list, x.Name+" ("+x.Role.Name+")")
+	}
+	return strings.Join(list, ", ")
+}
+
+// target is the instance that the program is: the one of a name, or the only one of a role; else one that is external,
+// else of several the only one of its role, else the second. It is -1 for a name that fits none.
+func (g *game) target(name string) int {
+	count, only := map[string]int{}, -1
+	for _, x := range g.check.Instances {
+		count[x.Role.Name]++
+	}
+	for i, x := range g.check.Instances {
+		alone := count[x.Role.Name] == 1
+		if name == x.Name || name == x.Role.Name && alone || name == "" && x.Role.External {
+			return i
+		}
+		if alone && only < 0 {
+			only = i
+		}
+	}
+	switch {
+	case name != "":
+		return -1
+	case len(g.check.Instances) > 2 && only >= 0:
+		return only
+	}
+	return 1
+}
+
+// apart says which two of our instances speak with each other: what they say would not reach the program.
+func (g *game) apart() error {
+	for _, l := range stage.Rules(g.check).Links {
+		if l.A != g.they && l.B != g.they {
+			return fmt.Errorf("in check %s, %s and %s speak with each other; probe plays a check in which all speak "+
+				"with the program alone", g.check.Name, g.name(l.A), g.name(l.B))
+		}
+	}
+	return nil
 }
 
 func (g *game) begin() (err error) {
@@ -105,9 +152,12 @@ func (g *game) begin() (err error) {
 		ch := &g.stage.World.Rules.Channels[k]
 		ch.Lossy, ch.Duplicates, ch.Order = false, false, world.Fifo
 	}
+	g.stage.World.Rules.Links = slices.DeleteFunc(g.stage.World.Rules.Links, func(l world.Link) bool {
+		return l.A != g.they && l.B != g.they
+	})
 	g.world = &stage.World{Rules: g.stage.World.Rules}
 	for i, p := range g.stage.Parties {
-		g.players[i] = &player{Party: p}
+		g.players = append(g.players, &player{Party: p})
 		for _, ev := range p.Commands {
 			for _, args := range g.arguments(ev.Fields) {
 				e := interp.Event{Event: ev, Args: args}
@@ -267,7 +317,7 @@ func (g *game) samples(t *model.Type, name string) (out [][]int64) {
 	case model.KindInt:
 		ints(t.Lo+1, t.Lo, t.Hi, t.Lo+(t.Hi-t.Lo)/2)
 	case model.KindNode:
-		ints(int64(g.us), int64(g.they))
+		ints(int64(g.us[0]), int64(g.they), int64(g.us[len(g.us)-1]))
 	case model.KindOpaque:
 		add([]int64{1})
 		add([]int64{0})
@@ -328,3 +378,24 @@ func (g *game) role(i int) *model.Machine { return g.players[i].Machine }
 
 // state is the control state of a value of an instance, as text.
 func (g *game) state(i int, v interp.Value) string { return interp.StatePath(g.role(i), v) }
+
+// class is the channel in which a message goes.
+func (g *game) class(text string) int {
+	if m, _ := g.stage.Said(text); m != nil {
+		return m.Channel
+	}
+	return 0
+}
+
+// queue is the channel of the world between two instances in which a message goes.
+func (g *game) queue(from, to, class int) int { return g.stage.World.Rules.Channel(from, to, class) }
+
+// waits reports whether anything is under way from one instance to another.
+func (g *game) waits(c *configuration, from, to int) bool {
+	for class := range g.protocol.Channels() {
+		if len(c.Queues[g.queue(from, to, class)]) > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -17,7 +17,15 @@ func (pr *prober) attack(ctx context.Context) {
 	}
 	var tries []try
 	for _, name := range pr.order {
-		for _, acts := range pr.attacks(len(pr.reached[name]) > 0) {
+		reached := pr.reached[name]
+		for _, acts := range pr.attacks(len(reached) > 0) {
+			who := pr.us[pr.rng.IntN(len(pr.us))] // of several, each attack comes from one
+			if len(reached) > 0 && pr.rng.IntN(2) == 0 {
+				who = reached[len(reached)-1].who
+			}
+			for i := range acts {
+				acts[i].who = who
+			}
 			tries = append(tries, try{name, acts})
 		}
 	}
@@ -69,8 +77,12 @@ const mostRepeated = 40
 // attacks are what is tried in a state: each message with some values, the last frame again, many times, what is no
 // message or a part of one, and ends of the connection. Said: we have sent something before.
 func (pr *prober) attacks(said bool) (list [][]act) {
-	stream := pr.target.network == "tcp"
-	var frames [][]byte
+	stream := pr.target.stream()
+	type piece struct {
+		channel int
+		bytes   []byte
+	}
+	var frames []piece
 	for _, m := range pr.protocol.Messages {
 		sent := 0
 		for _, slots := range pr.arguments(m.Fields) {
@@ -84,7 +96,7 @@ func (pr *prober) attacks(said bool) (list [][]act) {
 			}
 			list = append(list, []act{{kind: forge, text: text}})
 			if sent == 1 {
-				frames = append(frames, b)
+				frames = append(frames, piece{m.Channel, b})
 				many := []act{{kind: forge, text: text}}
 				for range mostRepeated {
 					many = append(many, act{kind: forge, text: text, cross: true})
@@ -96,16 +108,23 @@ func (pr *prober) attacks(said bool) (list [][]act) {
 	if said {
 		list = append(list, []act{{kind: again}}, []act{{kind: again}, {kind: again, cross: true}})
 	}
-	bad := func(b []byte, more ...act) { list = append(list, append([]act{{kind: malformed, bytes: b}}, more...)) }
+	channel := 0
+	bad := func(b []byte, more ...act) {
+		list = append(list, append([]act{{kind: malformed, bytes: b, channel: channel}}, more...))
+	}
 	noise := make([]byte, 1+pr.rng.IntN(64))
 	for i := range noise {
 		noise[i] = byte(pr.rng.Uint32())
 	}
-	bad(noise)
-	bad(slices.Repeat([]byte{0xff}, 16))
-	bad(slices.Repeat([]byte{0}, 16))
-	bad(slices.Repeat([]byte{'A'}, 2*pr.longest()))
-	for _, b := range frames {
+	for channel = range pr.target.at {
+		bad(noise)
+		bad(slices.Repeat([]byte{0xff}, 16))
+		bad(slices.Repeat([]byte{0}, 16))
+		bad(slices.Repeat([]byte{'A'}, 2*pr.longest()))
+	}
+	for _, f := range frames {
+		b := f.bytes
+		channel = f.channel
 		if len(b) > 1 {
 			bad(b[:len(b)/2], act{kind: hangUp, cross: true})
 			bad(b[:len(b)-1], act{kind: wait})
@@ -115,6 +134,7 @@ func (pr *prober) attacks(said bool) (list [][]act) {
 		bad(turned)
 		bad(append(slices.Clone(b), noise...))
 	}
+	channel = 0
 	list = append(list, []act{{kind: wait}, {kind: wait}})
 	if stream {
 		list = append(list, []act{{kind: hangUp}}, []act{{kind: reset}}, []act{{kind: reset, cross: true}},

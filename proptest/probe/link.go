@@ -19,27 +19,30 @@ type arrival struct {
 	at   time.Time
 	data []byte
 	from netip.AddrPort // of a datagram
+	conn *connection
 }
 
-// connection is one to the program, over TCP or UDP.
+// connection is one to the program, over TCP or UDP: that of one instance, in one channel.
 type connection struct {
-	stream *net.TCPConn
-	socket *net.UDPConn
-	in     chan arrival
-	done   chan struct{} // nobody reads any more
-	over   chan struct{} // the reader has ended
-	mu     sync.Mutex
-	remote netip.AddrPort // where datagrams go: to where the last one came from, as RFC 1350 has it
-	local  netip.AddrPort
-	at     netip.AddrPort // that was asked first
+	who, channel int
+	stream       *net.TCPConn
+	socket       *net.UDPConn
+	in           chan arrival  // of all connections of a session
+	done         chan struct{} // nobody reads any more
+	over         chan struct{} // the reader has ended
+	mu           sync.Mutex
+	remote       netip.AddrPort // where datagrams go: to where the last one came from, as RFC 1350 has it
+	local        netip.AddrPort
+	at           netip.AddrPort // that was asked first
+	shown        netip.AddrPort // from which the last one came that was looked at
 }
 
 // waiting is how many arrivals wait for whoever reads them. A program that says more has to wait, too.
 const waiting = 64
 
 // connect opens a connection. Over UDP nobody hears of it.
-func connect(ctx context.Context, network, address string) (*connection, error) {
-	c := &connection{in: make(chan arrival, waiting), done: make(chan struct{}), over: make(chan struct{})}
+func connect(ctx context.Context, network, address string, in chan arrival) (*connection, error) {
+	c := &connection{in: in, done: make(chan struct{}), over: make(chan struct{})}
 	if network == "udp" {
 		to, err := net.ResolveUDPAddr("udp", address)
 		if err != nil {
@@ -55,8 +58,7 @@ func connect(ctx context.Context, network, address string) (*connection, error) 
 		if c.socket, err = net.ListenUDP("udp", here); err != nil {
 			return nil, err
 		}
-		c.local, c.at = c.socket.LocalAddr().(*net.UDPAddr).AddrPort(), c.remote
-		go c.datagrams()
+		c.local, c.at, c.shown = c.socket.LocalAddr().(*net.UDPAddr).AddrPort(), c.remote, c.remote
 		return c, nil
 	}
 	conn, err := (&net.Dialer{}).DialContext(ctx, "tcp", address)
@@ -65,14 +67,22 @@ func connect(ctx context.Context, network, address string) (*connection, error) 
 	}
 	c.stream = conn.(*net.TCPConn)
 	c.local, c.remote = c.stream.LocalAddr().(*net.TCPAddr).AddrPort(), c.stream.RemoteAddr().(*net.TCPAddr).AddrPort()
-	c.at = c.remote
-	go c.bytes()
+	c.at, c.shown = c.remote, c.remote
 	return c, nil
+}
+
+// listen begins to hand over what comes.
+func (c *connection) listen() {
+	if c.socket != nil {
+		go c.datagrams()
+	} else {
+		go c.bytes()
+	}
 }
 
 // put hands an arrival over, and reports whether somebody still reads.
 func (c *connection) put(a arrival) bool {
-	a.at = time.Now()
+	a.at, a.conn = time.Now(), c
 	select {
 	case c.in <- a:
 		return true
@@ -186,4 +196,12 @@ func parseAddress(text string, datagrams bool) (network, address string, err err
 		return "", "", fmt.Errorf("%s is no address such as 127.0.0.1:7000 or udp:127.0.0.1:69: %w", text, err)
 	}
 	return network, address, nil
+}
+
+// network is tcp or udp.
+func (c *connection) network() string {
+	if c.socket != nil {
+		return "udp"
+	}
+	return "tcp"
 }

@@ -169,6 +169,7 @@ func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w 
 	if p.hopeless[question] {
 		return nil, nil
 	}
+	leave := len(p.us) > 1 && p.role(p.they).Mentions(model.EventLost)
 	for i := 0; i < len(nodes) && p.looked-start < p.most; i++ {
 		at := nodes[i]
 		busy := w != crossing && !at.c.Quiet()
@@ -194,9 +195,24 @@ func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w 
 			}
 			add(n)
 		}
+		for _, who := range p.us {
+			if leave && !busy && at.c.Ends[who].Up>>p.they&1 != 0 && at.c.Ends[p.they].Up>>who&1 != 0 {
+				add(planned{c: p.left(at.c, who), last: at.last, move: move{Kind: world.MoveHangup, Who: who}, parent: i})
+			}
+		}
 	}
 	p.hopeless[question] = true
 	return nil, nil
+}
+
+// left is a configuration after an instance of ours has closed its connection.
+func (p *planner) left(c *configuration, who int) *configuration {
+	next := *c
+	next.Ends, next.Queues = slices.Clone(c.Ends), slices.Clone(c.Queues)
+	next.Ends[who].Up &^= 1 << p.they
+	k := p.queue(who, p.they, p.protocol.News())
+	next.Queues[k] = append(slices.Clip(next.Queues[k]), world.Item[string]{News: world.Cut})
+	return &next
 }
 
 // may reports whether a move is one that a plan takes.
@@ -208,7 +224,7 @@ func (p *planner) may(c *configuration, mv move, busy bool, w way) bool {
 		if busy {
 			return false
 		}
-		return mv.Who == p.us || w != alone && !p.idle(vain{p.state(p.they, c.Values[p.they]), p.event(mv)})
+		return mv.Who != p.they || w != alone && !p.idle(vain{p.state(p.they, c.Values[p.they]), p.event(mv)})
 	}
 	return false
 }
@@ -224,7 +240,7 @@ func (p *planner) event(mv move) string {
 // keyOf identifies what can happen after a node.
 func (p *planner) keyOf(n *planned, g goal) string {
 	b := p.key[:0]
-	for i := range 2 {
+	for i := range n.c.Values {
 		for _, v := range n.c.Values[i] {
 			b = binary.AppendVarint(b, v)
 		}
@@ -258,7 +274,6 @@ func (p *planner) acts(nodes []planned) (list []act, expects *vain) {
 		path = append(path, n)
 	}
 	slices.Reverse(path)
-	hears := p.stage.World.Rules.Channel(p.they, p.us, 0)
 	waits := false
 	for i, n := range path {
 		if i == 0 && nodes[n].parent < 0 {
@@ -268,21 +283,30 @@ func (p *planner) acts(nodes []planned) (list []act, expects *vain) {
 		mv := nodes[n].move
 		own := mv.Kind == world.MoveCommand || mv.Kind == world.MoveExpire
 		switch {
+		case mv.Kind == world.MoveHangup:
+			if waits {
+				list = append(list, act{kind: wait})
+				waits = false
+			}
+			list = append(list, act{kind: hangUp, who: mv.Who})
 		case own && mv.Who == p.they:
 			waits = true
 			expects = &vain{p.state(p.they, at.Values[p.they]), p.event(mv)}
 		case own:
 			if waits {
-				list = append(list, act{kind: wait, cross: len(at.Queues[hears]) > 0})
+				list = append(list, act{kind: wait, cross: p.waits(at, p.they, mv.Who)})
 				waits = false
 			}
 			text := mv.Message
 			if mv.Kind == world.MoveExpire {
-				a := p.players[p.us].Alarms[mv.Timer]
+				a := p.players[mv.Who].Alarms[mv.Timer]
 				text = string(interp.AppendEvent(nil, p.strs, a.Event))
 			}
-			cross := len(at.Queues[hears]) > 0 || len(at.Queues[p.stage.World.Rules.Channel(p.us, p.they, 0)]) > 0
-			list = append(list, act{kind: event, text: text, cross: cross && len(list) > 0})
+			cross := p.waits(at, p.they, mv.Who)
+			for _, i := range p.us {
+				cross = cross || p.waits(at, i, p.they)
+			}
+			list = append(list, act{kind: event, who: mv.Who, text: text, cross: cross && len(list) > 0})
 		}
 	}
 	if waits {

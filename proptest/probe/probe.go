@@ -29,8 +29,10 @@ type Options struct {
 	Exact bool
 	// Passive: the program does nothing by itself, so that whatever it sends is an answer.
 	Passive bool
-	// Datagrams: the address without a network is one of UDP.
-	Datagrams bool
+	// Datagrams says by channel whether an address without a network is one of UDP. Channels are the addresses of the
+	// other channels, by their names, where there are several; the first one has the address of the program.
+	Datagrams []bool
+	Channels  map[string]string
 	// Values are what fields of commands and messages are given, by the fields' names.
 	Values map[string][]string
 	Seed   uint64
@@ -100,7 +102,6 @@ type Finding struct {
 	what    string
 	acts    []act
 	packets []packet
-	network string
 }
 
 // same reports whether two findings are about the same thing.
@@ -145,6 +146,7 @@ type prober struct {
 	report   *Report
 	rng      *rand.Rand
 	deadline time.Time
+	done     map[string]int   // how often a command was given where the instances were
 	reached  map[string][]act // the shortest acts that led to a state of the program, by its name
 	order    []string         // those states as they were found
 	asks     []act            // the shortest that the program has answered
@@ -186,7 +188,7 @@ func Run(ctx context.Context, p *model.Protocol, address string, o Options) (*Re
 
 func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 	o = o.withDefaults()
-	network, addr, err := parseAddress(address, o.Datagrams)
+	list, err := endpoints(p, address, &o)
 	if err != nil {
 		return nil, err
 	}
@@ -194,21 +196,54 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	host, _, _ := net.SplitHostPort(addr)
-	o.reliable = network == "tcp" || host == "localhost" || net.ParseIP(host).IsLoopback()
+	o.reliable = true
+	for _, e := range list {
+		host, _, _ := net.SplitHostPort(e.address)
+		near := host == "localhost" || net.ParseIP(host).IsLoopback()
+		o.reliable = o.reliable && (near || !e.datagrams())
+	}
 	o.loose = g.role(g.they).External && !o.Exact
-	pr := &prober{game: g, o: &o, target: &target{network: network, address: addr, start: o.Start, ready: o.Ready},
+	pr := &prober{game: g, o: &o, target: &target{at: list, news: p.News(), start: o.Start, ready: o.Ready},
 		covered: newCoverage(g.role(g.they), o.Passive), rng: rand.New(rand.NewPCG(o.Seed, 2)),
-		reached:  map[string][]act{},
+		reached: map[string][]act{}, done: map[string]int{},
 		deadline: time.Now().Add(o.Budget), mute: true}
 	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: mostMoves,
 		hopeless: map[string]bool{},
 		passive:  o.Passive}
+	if len(g.us) > 1 {
+		pr.planner.most = mostMovesOfSeveral
+	}
 	them := g.role(g.they)
-	pr.report = &Report{Spec: p.Files[0], Address: network + ":" + addr, Check: g.check.Name,
-		Us:     g.name(g.us) + " (" + g.role(g.us).Name + ")",
+	var us []string
+	for _, i := range g.us {
+		us = append(us, g.name(i)+" ("+g.role(i).Name+")")
+	}
+	pr.report = &Report{Spec: p.Files[0], Address: pr.target.String(), Check: g.check.Name, Us: strings.Join(us, ", "),
 		Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose, Seed: o.Seed}
 	return pr, nil
+}
+
+// endpoints are where the channels of the program are.
+func endpoints(p *model.Protocol, address string, o *Options) (list []endpoint, err error) {
+	for k, ch := range p.Channels() {
+		text := address
+		if k > 0 {
+			if text = o.Channels[ch.Name]; text == "" {
+				return nil, fmt.Errorf("%s has several channels; where %s is --channel %[2]s=ADDRESS says", p.Name, ch.Name)
+			}
+		}
+		e := endpoint{}
+		if e.network, e.address, err = parseAddress(text, k < len(o.Datagrams) && o.Datagrams[k]); err != nil {
+			return nil, err
+		}
+		list = append(list, e)
+	}
+	for name := range o.Channels {
+		if !slices.ContainsFunc(p.Channels()[1:], func(c model.Channel) bool { return c.Name == name }) {
+			return nil, fmt.Errorf("--channel %s: %s has no channel of this name beside its first one", name, p.Name)
+		}
+	}
+	return list, nil
 }
 
 // enough reports whether no further session is begun.
@@ -273,7 +308,10 @@ func (pr *prober) honest(ctx context.Context) error {
 			time.Since(began) > pr.o.Budget/2)
 	}
 	most := mostFruitless
-	if pr.o.Passive {
+	switch {
+	case len(pr.us) > 1:
+		most = mostSeveral
+	case pr.o.Passive:
 		most = mostPassive
 	}
 	for fruitless < most && !half() && !pr.enough(ctx) {
@@ -305,17 +343,22 @@ func (pr *prober) honest(ctx context.Context) error {
 	return nil
 }
 
-// mostMoves is how many moves are looked at for one plan.
-const mostMoves = 3000
+// mostMoves is how many moves are looked at for one plan, mostMovesOfSeveral where several instances can act: there
+// every other session plans nothing.
+const (
+	mostMoves          = 3000
+	mostMovesOfSeveral = 1000
+)
 
 // mostBarren is after how many searches for a new transition that found none they become seldom.
 const mostBarren = 4
 
 // mostFruitless is how many sessions in a row that show nothing new end the honest part, mostPassive how many of a
-// program that does nothing by itself, and mostActs how many acts one session has.
+// program that does nothing by itself, mostSeveral of one with which several speak, and mostActs how many acts one session has.
 const (
 	mostFruitless = 15
 	mostPassive   = 3
+	mostSeveral   = 8
 	mostActs      = 40
 )
 
@@ -337,14 +380,30 @@ func (pr *prober) explore(s *session) (fresh int) {
 			}
 		}
 	}
+	walks := len(pr.us) > 1 && pr.report.Sessions%2 == 0 // every other session goes to where all are together
+	if pr.rng.IntN(lateComers) > 0 {
+		for _, i := range pr.us[1:] {
+			s.do(act{kind: join, who: i})
+		}
+	}
 	if pr.rng.IntN(eager) < eager/2 {
 		pr.blindly(s)
 	}
 	look()
-	for len(s.acts) < mostActs && !s.over() && !s.ended && (s.rec == nil || len(s.rec.Frames) < mostFrames) {
-		acts, expects := pr.next(s)
+	for len(s.acts) < mostActs && !s.over() && !s.ended() && (s.rec == nil || len(s.rec.Frames) < mostFrames) {
+		var acts []act
+		var expects *vain
+		if !walks {
+			acts, expects = pr.next(s)
+		}
 		if acts == nil {
-			break
+			a, isNew := pr.together(s)
+			if a == nil {
+				break
+			}
+			if acts = []act{*a}; isNew {
+				fresh++
+			}
 		}
 		before, known := len(s.acts), fresh
 		if pr.rng.IntN(eager) == 0 {
@@ -365,7 +424,7 @@ func (pr *prober) explore(s *session) (fresh int) {
 			pr.vainly++
 			if expects != nil {
 				pr.planner.inVain(*expects)
-			} else if pr.vainly > 20 || len(s.acts) == before {
+			} else if pr.vainly > 20 && len(pr.us) == 1 || len(s.acts) == before {
 				break
 			}
 		}
@@ -387,26 +446,30 @@ func (pr *prober) answered(s *session) {
 	}
 	acts := slices.Clone(s.acts)
 	acts[0].cross = false // nothing was under way yet
-	plain := !slices.ContainsFunc(acts, func(a act) bool { return a.kind != event || a.cross })
+	plain := !slices.ContainsFunc(acts, func(a act) bool { return a.kind != event && a.kind != join || a.cross })
 	if plain && slices.ContainsFunc(s.rec.Frames, func(f replay.Frame) bool { return f.From == pr.they }) {
 		pr.asks = acts
 	}
 }
+
+// lateComers is how seldom instances come only when they have something to do.
+const lateComers = 3
 
 // eager is how seldom something is done without reading what has come, or planning.
 const eager = 4
 
 // blindly does something that our machine may do, before what is under way to it is read.
 func (pr *prober) blindly(s *session) {
-	list := pr.players[pr.us].Commands(s.value)
 	for range pr.rng.IntN(3) + 1 {
+		x := s.seats[pr.rng.IntN(len(s.seats))]
+		list := pr.players[x.who].Commands(x.value)
 		if !pr.o.Passive && pr.rng.IntN(2) == 0 { // the program has time to do more before it hears of us
 			s.do(act{kind: wait, cross: true})
 		}
-		if len(list) > 0 && s.do(act{kind: event, text: list[pr.rng.IntN(len(list))], cross: true}) {
+		if len(list) > 0 && s.do(act{kind: event, who: x.who, text: list[pr.rng.IntN(len(list))],
+			cross: true}) {
 			pr.report.Acts++
 		}
-		list = pr.players[pr.us].Commands(s.value)
 	}
 }
 
@@ -444,15 +507,71 @@ func (pr *prober) next(s *session) ([]act, *vain) {
 	return nil, nil
 }
 
+// together is what an instance of ours does where the others are, a command or to leave: of all the one that was done
+// there least often. New: it never was. It is nil if there is one instance, or if all that is possible there was done
+// a few times.
+func (pr *prober) together(s *session) (a *act, isNew bool) {
+	if len(s.seats) == 1 {
+		return nil, false
+	}
+	var where []string
+	for _, x := range s.seats {
+		where = append(where, fmt.Sprint(x.joined(), x.closed, pr.state(x.who, x.value)))
+	}
+	at, best, same, here := strings.Join(where, "; "), "", 0, 0
+	consider := func(x act, name string) {
+		key := fmt.Sprint(at, x.who, name)
+		switch n := pr.done[key]; {
+		case n > mostTogether || a != nil && n > pr.done[best]:
+			return
+		case a != nil && n == pr.done[best]:
+			if same++; pr.rng.IntN(same) > 0 {
+				return
+			}
+		default:
+			same = 1
+		}
+		a, best = &x, key
+	}
+	for _, x := range s.seats {
+		if x.joined() && !x.closed && !x.ended {
+			here++
+		}
+	}
+	for _, x := range s.seats {
+		if x.closed || x.ended {
+			continue
+		}
+		for _, text := range pr.players[x.who].Commands(x.value) {
+			consider(act{kind: event, who: x.who, text: text}, word(text))
+		}
+		if here > 1 && x.joined() && pr.role(pr.they).Mentions(model.EventLost) {
+			consider(act{kind: hangUp, who: x.who}, "close")
+		}
+	}
+	if a != nil {
+		pr.done[best]++
+		isNew = pr.done[best] == 1
+	}
+	return a, isNew
+}
+
+// mostTogether is how often a command is given again where all are where they were.
+const mostTogether = 3
+
 // hears counts what the program's machine does where it hears that we have closed, wherever it may be.
 func (pr *prober) hears(s *session) {
-	if s.now == nil || s.beyond || s.finding != nil || pr.target.network == "udp" || len(s.now.Places) == 0 {
+	if s.now == nil || s.beyond || s.finding != nil || !pr.target.stream() || len(s.now.Places) == 0 {
+		return
+	}
+	x := slices.IndexFunc(s.seats, func(x *seat) bool { return x.joined() && !x.closed })
+	if x < 0 {
 		return
 	}
 	var order []*model.Transition
 	for i := range s.now.Places {
 		p := &s.now.Places[i]
-		res := world.Deliver(pr.stage.World.Rules, pr.they, s.around(p), p.Value, pr.us,
+		res := world.Deliver(pr.stage.World.Rules, pr.they, s.around(p), p.Value, s.seats[x].who,
 			world.Item[string]{News: world.Cut}, pr.players[pr.they])
 		var fired []*model.Transition
 		if res.What == world.Stepped && res.Fault == world.NoFault {
@@ -468,7 +587,7 @@ func (pr *prober) hears(s *session) {
 
 // close ends a session and keeps what was found in it. After is the hostile act in it.
 func (pr *prober) close(ctx context.Context, s *session, after string) {
-	if !s.closed && !s.ended {
+	if !s.closed() && !s.ended() {
 		pr.hears(s)
 	}
 	s.stop()
@@ -543,7 +662,7 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 
 // keep gives a finding the run and the packets of its session.
 func (pr *prober) keep(f *Finding, s *session) {
-	f.Run, f.packets, f.network = s.run, s.packets, pr.target.network
+	f.Run, f.packets = s.run, s.packets
 	f.Run.Problem, _, _ = strings.Cut(f.Why, "\n")
 }
 

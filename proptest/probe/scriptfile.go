@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/parley-go/parley/gen/model"
@@ -13,15 +14,22 @@ import (
 // File is a finding as a script: a scenario whose lines are what we do, and whose output is what comes of it.
 // [Repeat] does it again.
 func (r *Report) File(f *Finding) string {
-	us, _, _ := strings.Cut(r.Us, " ")
+	us := roles.ReplaceAllString(r.Us, "")
+	is := "is"
+	if strings.Contains(us, ",") {
+		is = "are"
+	}
 	they, _, _ := strings.Cut(r.Target, " ")
 	b := scenario.Block{
-		Head:  []string{"# " + us + " is played by fsmgen probe, " + they + " is the program: --target " + they},
+		Head:  []string{"# " + us + " " + is + " played by fsmgen probe, " + they + " is the program: --target " + they},
 		Input: append([]string{"check " + r.Check}, f.Script...),
 		Want:  outcome(they, f) + "\n",
 	}
 	return scenario.Format([]scenario.Block{b})
 }
+
+// roles are the roles behind the names of instances.
+var roles = regexp.MustCompile(` \([^)]*\)`)
 
 // outcome is what a script shows, in one line.
 func outcome(they string, f *Finding) string {

@@ -164,7 +164,7 @@ func (v *server) machine(n uint64, out func([]byte)) *machine {
 	defer m.mu.Unlock()
 	rules, me := m.stage.World.Rules, m.me()
 	m.step(world.Begin(rules, m.they, m.end, m.value, me))
-	m.step(world.LinkUp(rules, m.they, m.end, m.value, m.us, me))
+	m.step(world.LinkUp(rules, m.they, m.end, m.value, m.us[0], me))
 	m.acts()
 	return m
 }
@@ -227,7 +227,7 @@ func (m *machine) gets(text string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	rules := m.stage.World.Rules
-	m.step(world.Deliver(rules, m.they, m.end, m.value, m.us, world.Item[string]{Message: text}, m.me()))
+	m.step(world.Deliver(rules, m.they, m.end, m.value, m.us[0], world.Item[string]{Message: text}, m.me()))
 	for !m.done && world.Due(rules, &m.end, m.value, m.me()) >= 0 {
 		m.step(world.Offer(rules, m.they, m.end, m.value, m.me()))
 	}

@@ -28,6 +28,12 @@ func (pr *prober) shrink(ctx context.Context, f *Finding, honest []act) {
 	for n := 0; n < mostAgain && !f.Steady && ctx.Err() == nil; n++ {
 		f.Steady = pr.again(ctx, f, f.acts)
 	}
+	if slower := slices.Clone(f.acts); !f.Steady && ctx.Err() == nil { // who was first may have been chance
+		for i := range slower {
+			slower[i].cross = false
+		}
+		f.Steady = pr.again(ctx, f, slower)
+	}
 	if !f.Steady {
 		return
 	}

@@ -15,10 +15,36 @@ import (
 
 // target is the program: where it listens, and how it is started, if we start it.
 type target struct {
-	network, address, start string
-	ready                   time.Duration // within which it has to listen
-	process                 *process
-	starts                  int
+	at      []endpoint // by channel
+	news    int        // the channel with which links come and go
+	start   string
+	ready   time.Duration // within which it has to listen
+	process *process
+	starts  int
+}
+
+// endpoint is where a channel of the program is.
+type endpoint struct{ network, address string }
+
+func (e endpoint) datagrams() bool { return e.network == "udp" }
+
+// datagrams says by channel whether it is one of datagrams.
+func (t *target) datagrams() (list []bool) {
+	for _, e := range t.at {
+		list = append(list, e.datagrams())
+	}
+	return list
+}
+
+// stream reports whether connections to the program come and go.
+func (t *target) stream() bool { return !t.at[t.news].datagrams() }
+
+func (t *target) String() string {
+	var list []string
+	for _, e := range t.at {
+		list = append(list, e.network+":"+e.address)
+	}
+	return strings.Join(list, " and ")
 }
 
 // process is a program that we have started.
@@ -122,9 +148,9 @@ func (t *target) death() string {
 	return text
 }
 
-// dial connects to the program, and waits for one that we have started until it listens: some take one connection at a
-// time, and listen anew only after its end.
-func (t *target) dial(ctx context.Context) (*connection, error) {
+// dial connects to the program, in each channel, and waits for one that we have started until it listens: some take one
+// connection at a time, and listen anew only after its end.
+func (t *target) dial(ctx context.Context, who int, in chan arrival) ([]*connection, error) {
 	if err := t.run(); err != nil {
 		return nil, err
 	}
@@ -132,28 +158,40 @@ func (t *target) dial(ctx context.Context) (*connection, error) {
 	defer cancel()
 	again := time.NewTicker(10 * time.Millisecond)
 	defer again.Stop()
+	var list []*connection
 	for {
-		c, err := t.try(ctx)
+		c, err := t.at[len(list)].try(ctx, in)
 		if err == nil {
-			return c, nil
+			c.who, c.channel = who, len(list)
+			c.listen()
+			if list = append(list, c); len(list) == len(t.at) {
+				return list, nil
+			}
+			continue
 		}
-		if t.process == nil || t.process.over() {
+		gone := t.process == nil || t.process.over()
+		if !gone {
+			select {
+			case <-ctx.Done():
+				gone, err = true, fmt.Errorf("within %v: %w", t.ready, err)
+			case <-t.process.ended:
+			case <-again.C:
+			}
+		}
+		if gone {
+			for _, c := range list {
+				c.close()
+			}
 			return nil, fmt.Errorf("%w: %w", errGone, err)
-		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("%w within %v: %w", errGone, t.ready, err)
-		case <-t.process.ended:
-		case <-again.C:
 		}
 	}
 }
 
-func (t *target) try(ctx context.Context) (*connection, error) {
-	if t.network == "udp" {
-		if yes, known := listens(t.address); known && !yes {
+func (e endpoint) try(ctx context.Context, in chan arrival) (*connection, error) {
+	if e.datagrams() {
+		if yes, known := listens(e.address); known && !yes {
 			return nil, &net.OpError{Op: "dial", Net: "udp", Err: syscall.ECONNREFUSED}
 		}
 	}
-	return connect(ctx, t.network, t.address)
+	return connect(ctx, e.network, e.address, in)
 }

@@ -1,0 +1,297 @@
+package probe
+
+import (
+	"math/rand/v2"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/gen/interp"
+	"github.com/parley-go/parley/gen/model"
+	"github.com/parley-go/parley/runtime/world"
+)
+
+// hub is a program with which several peers speak at a time: one machine steps for all of them. Who connects has the
+// lowest number that is free.
+type hub struct {
+	p     *model.Protocol
+	check string
+	// quirk, if set, sees each frame that goes out, and may change it or return nil to keep it.
+	quirk func(to int, frame []byte) []byte
+
+	mu    sync.Mutex
+	g     *game
+	value interp.Value
+	end   world.End[string]
+	conns map[int]net.Conn
+	side  map[int]*net.UDPAddr // where datagrams go
+	udp   *net.UDPConn
+	wg    sync.WaitGroup
+}
+
+func (h *hub) listen(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.conns, h.side = map[int]net.Conn{}, map[int]*net.UDPAddr{}
+	h.anew()
+	h.wg.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			h.mu.Lock()
+			who := -1
+			for _, i := range h.g.us {
+				if h.conns[i] == nil {
+					who = i
+					break
+				}
+			}
+			if who < 0 {
+				c.Close()
+				h.mu.Unlock()
+				continue
+			}
+			h.conns[who] = c
+			rules, me := h.g.stage.World.Rules, h.g.players[h.g.they]
+			h.step(world.LinkUp(rules, h.g.they, h.end, h.value, who, me))
+			h.mu.Unlock()
+			h.wg.Go(func() { h.talk(c, who) })
+		}
+	})
+	t.Cleanup(func() {
+		l.Close()
+		if h.udp != nil {
+			h.udp.Close()
+		}
+		h.mu.Lock()
+		for _, c := range h.conns {
+			c.Close()
+		}
+		h.mu.Unlock()
+		h.wg.Wait()
+	})
+	return l.Addr().String()
+}
+
+// anew begins the machine.
+func (h *hub) anew() {
+	g, err := newGame(h.p, &Options{Check: h.check})
+	if err != nil {
+		panic(err)
+	}
+	g.rng = rand.New(rand.NewPCG(1, 1))
+	h.g, h.value = g, slices.Clone(g.players[g.they].Begin)
+	h.end = world.End0[string](g.stage.World.Rules, g.they)
+	h.step(world.Begin(g.stage.World.Rules, g.they, h.end, h.value, g.players[g.they]))
+}
+
+func (h *hub) step(res result) bool {
+	if res.What == world.Blocked || res.Fault != world.NoFault {
+		return false
+	}
+	h.value, h.end = slices.Clone(res.Value), res.End
+	for _, x := range res.Sends {
+		c := h.conns[x.To]
+		switch {
+		case c == nil:
+		case x.Item.News != world.NoNews:
+			c.Close()
+		default:
+			b, err := h.g.frame(x.Item.Message)
+			if err == nil && h.quirk != nil {
+				b = h.quirk(x.To, b)
+			}
+			if err != nil || b == nil {
+				continue
+			}
+			if to := h.side[x.To]; h.g.class(x.Item.Message) == 1 && to != nil {
+				h.udp.WriteToUDP(b, to)
+			} else if h.g.class(x.Item.Message) == 0 {
+				c.Write(b)
+			}
+		}
+	}
+	return true
+}
+
+// talk hears one peer until its connection ends.
+func (h *hub) talk(c net.Conn, who int) {
+	wire := model.WithDefaultWire(h.p)
+	var pending []byte
+	buf := make([]byte, 4096)
+	for ok := true; ok; {
+		n, err := c.Read(buf)
+		pending = append(pending, buf[:n]...)
+		for ok {
+			size, problem := interp.FrameSizeTo(wire, pending, h.g.role(h.g.they).Name)
+			if ok = problem.Problem == 0; !ok || size == 0 || size > len(pending) {
+				break
+			}
+			h.mu.Lock()
+			ok = h.hears(wire, pending[:size], who)
+			h.mu.Unlock()
+			pending = pending[size:]
+		}
+		ok = ok && err == nil
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	rules, me := h.g.stage.World.Rules, h.g.players[h.g.they]
+	h.step(world.Deliver(rules, h.g.they, h.end, h.value, who, world.Item[string]{News: world.Cut}, me))
+	delete(h.conns, who)
+	delete(h.side, who)
+	c.Close()
+	if len(h.conns) == 0 { // links come up once
+		h.anew()
+	}
+}
+
+// hears gives the machine a frame of a peer. It reports whether it has taken it.
+func (h *hub) hears(wire *model.Protocol, frame []byte, who int) bool {
+	msg, slots, problem := interp.DecodeFrameTo(wire, h.g.strs, frame, h.g.role(h.g.they).Name)
+	if problem.Problem != 0 {
+		return false
+	}
+	rules, me := h.g.stage.World.Rules, h.g.players[h.g.they]
+	text := h.g.tell(h.p.Messages[msg.Index], slots)
+	ok := h.step(world.Deliver(rules, h.g.they, h.end, h.value, who, world.Item[string]{Message: text}, me))
+	for ok && world.Due(rules, &h.end, h.value, me) >= 0 {
+		ok = h.step(world.Offer(rules, h.g.they, h.end, h.value, me))
+	}
+	return ok
+}
+
+// token is a server that gives one thing to one client at a time, and says to the others who has it.
+const token = `protocol: token
+parties: 3
+messages: {WANT: , GIVE: , BUSY: , BACK: , FREE: }
+roles:
+  server:
+    vars: {who: {type: instance?}}
+    initial: up
+    states:
+      up:
+        WANT:
+          - {when: who == none, set: {who: sender}, send: GIVE, to: sender}
+          - {send: BUSY, to: sender}
+        BACK:
+          - {when: who == sender, set: {who: none}, send: FREE, to: "[p for p in instance if p != sender && p != self]"}
+          - {doc: it has none}
+        lost:
+          - {when: who == sender, set: {who: none}}
+          - {doc: it has none}
+  client:
+    commands: {want: , back: }
+    initial: idle
+    states:
+      idle: {want: {send: WANT, to: 0, goto: asking}, FREE: {}}
+      asking: {GIVE: {goto: has}, BUSY: {goto: idle}, FREE: {}}
+      has: {back: {send: BACK, to: 0, goto: idle}, FREE: {}}
+checks:
+  two: {instances: {server: server, "c[1..2]": client}}
+`
+
+// TestSeveral: of a program that speaks with several peers at a time what it says to each is explained by one run.
+// Mistakes that one peer alone does not meet are found, with a script in which both act.
+func TestSeveral(t *testing.T) {
+	p := loadText(t, token)
+	for _, x := range []struct {
+		name, old, new string
+		kind           Kind
+		both           bool
+	}{
+		{"right", "", "", "", false},
+		{"given twice", "when: who == none, set", "when: who == none || who != sender, set", Left, true},
+		{"nobody is told", `send: FREE, to: "[p for p in instance if p != sender && p != self]"}`, `doc: free}`, Hung, true},
+		{"who gives back is told", `if p != sender && p != self]"`, `if p == sender]"`, Left, false},
+		{"it is kept for who has gone", `lost:
+          - {when: who == sender, set: {who: none}}
+          - {doc: it has none}`, "lost: {doc: it is kept}", Left, true},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			target := p
+			if x.old != "" {
+				target = loadText(t, token, x.old, x.new)
+			}
+			h := &hub{p: target}
+			o := options()
+			o.Passive, o.Findings, o.Sessions, o.Hostile = true, 1, 120, 20
+			if x.kind != "" {
+				o.Patience = 300 * time.Millisecond
+			}
+			r, err := Run(t.Context(), p, h.listen(t), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r.Failed() != (x.kind != "") {
+				t.Fatalf("%d findings, %v, %v", len(r.Findings), r.Transitions, r.Uncovered)
+			}
+			for _, f := range r.Findings {
+				t.Logf("%s: %s %q", f.Kind, f.Why, f.Script)
+				script := strings.Join(f.Script, "\n")
+				both := strings.Contains(script, "c[1]") && strings.Contains(script, "c[2]")
+				if f.Kind != x.kind || x.both && !both {
+					t.Errorf("%s: %s %q, steady %t", f.Kind, f.Why, f.Script, f.Steady)
+				}
+			}
+			if x.kind == "" && (r.Transitions[0] < 5 || r.Hostile == 0) {
+				t.Errorf("%v transitions, not seen %v, %d hostile", r.Transitions, r.Uncovered, r.Hostile)
+			}
+		})
+	}
+}
+
+// TestLobby: mistakes in a server that is a lobby, which nobody meets who is alone there. In the game's own words.
+func TestLobby(t *testing.T) {
+	const path = "specs/lobby/spec.yaml"
+	small := []string{"parties: 62", "parties: 4", "games: {value: 16", "games: {value: 2", "players: 0..62",
+		"players: 0..4"}
+	right := load(t, path, small...)
+	list := []struct{ name, old, new string }{
+		{"right", "", ""},
+		{"a game that has begun can be joined", "game in rooms && !rooms[game].started &&", "game in rooms &&"},
+		{"what is said in the chat is heard in games", `if p != c && session[p].chat]`, `if p != c && !session[p].away]`},
+		{"a game ends for its administrator alone", "        session.ends:\n          do:\n            - {set: " +
+			`{"rooms[game]": none}}` + "\n            - {each: {p: instance}, do: [{if: \"(session[p].open || " +
+			"session[p].running) && session[p].at == game\", then: [{run: \"session[p].end\"}]}]}\n",
+			"        session.ends: {set: {\"rooms[game]\": none}}\n"},
+	}
+	for _, x := range list {
+		t.Run(x.name, func(t *testing.T) {
+			target := right
+			if x.old != "" {
+				target = load(t, path, append(slices.Clone(small), x.old, x.new)...)
+			}
+			h := &hub{p: target, check: "two"}
+			o := options()
+			o.Check, o.Passive, o.Findings, o.Sessions, o.Hostile = "two", true, 1, 40, 10
+			o.Values = map[string][]string{"text": {"a"}, "own": {"a"}, "params": {"x"}, "data": {"d"}, "into": {"0"}}
+			if x.old != "" {
+				o.Patience, o.Sessions, o.Hostile = 300*time.Millisecond, 200, -1
+			}
+			r, err := Run(t.Context(), right, h.listen(t), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d sessions, %v transitions, %v pairs, %.1fs", r.Sessions, r.Transitions, r.Pairs, r.Seconds)
+			for _, f := range r.Findings {
+				t.Logf("%s: %s %q, steady %t", f.Kind, f.Why, f.Script, f.Steady)
+				script := strings.Join(f.Script, "\n")
+				if !strings.Contains(script, "p[1]") || !strings.Contains(script, "p[2]") {
+					t.Errorf("one alone has shown it: %q", f.Script)
+				}
+			}
+			if r.Failed() != (x.old != "") {
+				t.Errorf("%d findings, not seen: %v", len(r.Findings), r.Uncovered)
+			}
+		})
+	}
+}
