@@ -83,6 +83,7 @@ func probeCommand() *cobra.Command {
 	f.BoolVar(&o.o.Fresh, "fresh", false, "start it anew for each session")
 	f.BoolVar(&o.o.Exact, "exact", false, "compare the values in messages of an external role, too, not only "+
 		"their names")
+	f.BoolVar(&o.o.Names, "names", false, "compare the messages' names alone, not the values in them")
 	f.BoolVar(&o.o.Passive, "passive", false, "the program does nothing by itself: whatever it sends is an answer")
 	f.StringArrayVar(&o.values, "value", nil, "give this value to fields of this name, `FIELD=VALUE` (may be repeated)")
 	f.StringToInt64Var(&o.consts, "const", nil, "take another value for a constant, `NAME=VALUE`")
@@ -121,6 +122,8 @@ func (o *probeFlags) check() error {
 	switch {
 	case o.o.Sessions < 0:
 		return fmt.Errorf("--sessions %d is no number of sessions", o.o.Sessions)
+	case o.o.Names && o.o.Exact:
+		return errors.New("--names compares no values, and --exact compares them all; take one of them")
 	case o.o.Fresh && o.o.Start == "":
 		return errors.New("--fresh starts the program anew for each session; --start says how")
 	}

@@ -27,6 +27,8 @@ type Options struct {
 	// Exact: what the program sends has the values of its machine even if its role is external. Else only the
 	// messages' names are compared then, for the specification says of such a role what others rely on.
 	Exact bool
+	// Names: only the messages' names are compared, whatever the role is.
+	Names bool
 	// Passive: the program does nothing by itself, so that whatever it sends is an answer.
 	Passive bool
 	// Datagrams says by channel whether an address without a network is one of UDP. Channels are the addresses of the
@@ -202,7 +204,7 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 		near := host == "localhost" || net.ParseIP(host).IsLoopback()
 		o.reliable = o.reliable && (near || !e.datagrams())
 	}
-	o.loose = g.role(g.they).External && !o.Exact
+	o.loose = o.Names || g.role(g.they).External && !o.Exact
 	pr := &prober{game: g, o: &o, target: &target{at: list, news: p.News(), start: o.Start, ready: o.Ready},
 		covered: newCoverage(g.role(g.they), o.Passive), rng: rand.New(rand.NewPCG(o.Seed, 2)),
 		reached: map[string][]act{}, done: map[string]int{},

@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"bytes"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -79,6 +80,32 @@ func (h *hub) listen(t testing.TB) string {
 		h.wg.Wait()
 	})
 	return l.Addr().String()
+}
+
+// listenBeside serves the second channel over UDP. Whose a datagram is says the first field in it.
+func (h *hub) listenBeside(t testing.TB) string {
+	t.Helper()
+	var err error
+	if h.udp, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
+		t.Fatal(err)
+	}
+	h.wg.Go(func() {
+		wire, buf := model.WithDefaultWire(h.p), make([]byte, 4096)
+		for {
+			n, from, err := h.udp.ReadFromUDP(buf)
+			if err != nil {
+				return
+			}
+			h.mu.Lock()
+			_, slots, problem := interp.DecodeFrameTo(wire, h.g.strs, buf[:n], h.g.role(h.g.they).Name)
+			if problem.Problem == 0 && len(slots) > 0 && h.conns[int(slots[0])] != nil {
+				h.side[int(slots[0])] = from
+				h.hears(wire, buf[:n], int(slots[0]))
+			}
+			h.mu.Unlock()
+		}
+	})
+	return "udp:" + h.udp.LocalAddr().String()
 }
 
 // anew begins the machine.
@@ -293,5 +320,85 @@ func TestLobby(t *testing.T) {
 				t.Errorf("%d findings, not seen: %v", len(r.Findings), r.Uncovered)
 			}
 		})
+	}
+}
+
+// places is a server with two channels: events over TCP, and over UDP where somebody is. It answers with where the one
+// before was.
+const places = `protocol: places
+parties: 3
+channels:
+  events: {order: fifo, capacity: 4}
+  places: {order: any, lossy: true, duplicates: true, capacity: 2, full: lose}
+messages:
+  ASK: {channel: events}
+  LAST: {channel: events, fields: {n: 0..3}}
+  AT: {channel: places, fields: {who: instance, n: 0..3}}
+  WAS: {channel: places, fields: {n: 0..3}}
+roles:
+  server:
+    vars: {last: {type: 0..3}}
+    initial: up
+    states:
+      up:
+        ASK: {send: "LAST{n: last}", to: sender}
+        AT: {do: [{send: "WAS{n: last}", to: sender}, {set: {last: n}}]}
+  client:
+    commands: {ask: , go: {fields: {n: 0..3}}}
+    initial: idle
+    states:
+      idle: {ask: {send: ASK, to: 0}, go: {send: "AT{who: self, n}", to: 0}, LAST: {}, WAS: {}}
+checks:
+  two: {instances: {server: server, "c[1..2]": client}}
+`
+
+// TestChannels: the channels of a protocol are connections of their own, and one run explains what comes over all of
+// them.
+func TestChannels(t *testing.T) {
+	p := loadText(t, places)
+	for _, x := range []struct{ name, old, new string }{
+		{"right", "", ""},
+		{"it forgets", `AT: {do: [{send: "WAS{n: last}", to: sender}, {set: {last: n}}]}`,
+			`AT: {send: "WAS{n: last}", to: sender}`},
+		{"it says where one is oneself", `{do: [{send: "WAS{n: last}", to: sender}, {set: {last: n}}]}`,
+			`{do: [{set: {last: n}}, {send: "WAS{n: last}", to: sender}]}`},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			target := p
+			if x.old != "" {
+				target = loadText(t, places, x.old, x.new)
+			}
+			h := &hub{p: target}
+			address := h.listen(t)
+			o := options()
+			o.Passive, o.Findings, o.Sessions, o.Hostile = true, 1, 40, 12
+			o.Channels = map[string]string{"places": h.listenBeside(t)}
+			r, err := Run(t.Context(), p, address, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range r.Findings {
+				t.Logf("%s: %s %q", f.Kind, f.Why, f.Script)
+				if f.Kind != Left {
+					t.Errorf("%s: %s", f.Kind, f.Why)
+				}
+				var b bytes.Buffer
+				if err := f.WriteCapture(&b); err != nil || b.Len() == 0 {
+					t.Errorf("no capture: %v", err)
+				}
+			}
+			if r.Failed() != (x.old != "") || !r.Failed() && (r.Transitions[0] != 2 || r.Hostile == 0) {
+				t.Errorf("%d findings, %v transitions, %d hostile", len(r.Findings), r.Transitions, r.Hostile)
+			}
+		})
+	}
+	if _, err := Run(t.Context(), p, "127.0.0.1:1", options()); err == nil ||
+		!strings.Contains(err.Error(), "--channel places=ADDRESS") {
+		t.Errorf("without an address of the second channel: %v", err)
+	}
+	o := options()
+	o.Channels = map[string]string{"places": "udp:127.0.0.1:1", "other": "udp:127.0.0.1:2"}
+	if _, err := Run(t.Context(), p, "127.0.0.1:1", o); err == nil || !strings.Contains(err.Error(), "no channel") {
+		t.Errorf("with a channel that there is not: %v", err)
 	}
 }
