@@ -76,12 +76,3 @@ func Watch(ctx context.Context, rec *Recording, side int, m *model.Machine, v in
 	now.Side = explain(ctx, rec, m, slices.Clone(v), &part, opts).result("")
 	return now
 }
-
-// reliable has the search take the network for one that does nothing to what is sent.
-func (s *search) reliable() {
-	for k := range s.lanes {
-		l := &s.lanes[k]
-		l.lossy, l.loose = false, false
-		clear(l.copies)
-	}
-}

@@ -55,8 +55,8 @@ type Frame struct {
 	// Differs is set if encoding the message again gives other bytes (Again).
 	Differs bool
 	Again   []byte
-	// Ends: it is no frame but the end of the connection, of a recording with several peers. Heard, if not 0, is how many
-	// frames there were when the receiver had heard of that.
+	// Ends: it is no frame but the end of the connection, of a recording with several peers. Heard, if not 0, is how
+	// many frames there were when the receiver had heard of that.
 	Ends  bool
 	Heard int
 }
@@ -253,3 +253,6 @@ func (r *Recording) Text(i int) string {
 	}
 	return string(interp.AppendMessage(nil, r.Strings, f.Message, f.Slots))
 }
+
+// met reports whether a party has come to the one with which all others speak.
+func (r *Recording) met(party int) bool { return len(r.Since) == 0 || r.Since[party] >= 0 }

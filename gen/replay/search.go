@@ -748,3 +748,12 @@ func (s *search) messageEvent(msg *model.Message) *model.Event {
 	}
 	return nil
 }
+
+// reliable has the search take the network for one that does nothing to what is sent.
+func (s *search) reliable() {
+	for k := range s.lanes {
+		l := &s.lanes[k]
+		l.lossy, l.loose = false, false
+		clear(l.copies)
+	}
+}

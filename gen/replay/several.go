@@ -60,6 +60,3 @@ func Around(p *model.Protocol, strs *interp.Strings, names []string, hub int, ro
 	}
 	return all
 }
-
-// met reports whether a party has come to the one with which all others speak.
-func (r *Recording) met(party int) bool { return len(r.Since) == 0 || r.Since[party] >= 0 }

@@ -89,8 +89,8 @@ func newGame(p *model.Protocol, o *Options) (*game, error) {
 		}
 	}
 	if n := len(g.us) * len(p.Channels()); n > replay.MostLanes {
-		return nil, fmt.Errorf("check %s has %d instances beside the program, with %d channels each; probe has at most "+
-			"%d connections at a time", g.check.Name, len(g.us), len(p.Channels()), replay.MostLanes)
+		return nil, fmt.Errorf("check %s has %d instances beside the program, with %d channels each; probe has at "+
+			"most %d connections at a time", g.check.Name, len(g.us), len(p.Channels()), replay.MostLanes)
 	}
 	if err := g.begin(); err != nil {
 		return nil, err

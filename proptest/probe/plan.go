@@ -197,7 +197,8 @@ func (p *planner) plan(from []*configuration, last *model.Transition, g goal, w 
 		}
 		for _, who := range p.us {
 			if leave && !busy && at.c.Ends[who].Up>>p.they&1 != 0 && at.c.Ends[p.they].Up>>who&1 != 0 {
-				add(planned{c: p.left(at.c, who), last: at.last, move: move{Kind: world.MoveHangup, Who: who}, parent: i})
+				mv := move{Kind: world.MoveHangup, Who: who}
+				add(planned{c: p.left(at.c, who), last: at.last, move: mv, parent: i})
 			}
 		}
 	}

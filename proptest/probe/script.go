@@ -95,8 +95,8 @@ func (g *game) parseLine(line string) (a act, err error) {
 	}
 	if !ok {
 		us := g.name(g.us[0])
-		return a, fmt.Errorf("`%s` is nothing that can be done; lines are `%s EVENT`, `wait %s`, and forge, malformed, "+
-			"again, close, break, return or connect with `%[2]s -> %[3]s`", line, us, g.name(g.they))
+		return a, fmt.Errorf("`%s` is nothing that can be done; lines are `%s EVENT`, `wait %s`, and forge, "+
+			"malformed, again, close, break, return or connect with `%[2]s -> %[3]s`", line, us, g.name(g.they))
 	}
 	rest = strings.TrimSpace(rest)
 	kinds := map[string]actKind{"forge": forge, "malformed": malformed, "again": again, "close": hangUp, "break": reset,

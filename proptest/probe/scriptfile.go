@@ -21,7 +21,8 @@ func (r *Report) File(f *Finding) string {
 	}
 	they, _, _ := strings.Cut(r.Target, " ")
 	b := scenario.Block{
-		Head:  []string{"# " + us + " " + is + " played by fsmgen probe, " + they + " is the program: --target " + they},
+		Head: []string{"# " + us + " " + is + " played by fsmgen probe, " + they + " is the program: --target " +
+			they},
 		Input: append([]string{"check " + r.Check}, f.Script...),
 		Want:  outcome(they, f) + "\n",
 	}
