@@ -417,8 +417,8 @@ func (s *session) judge() {
 		if len(s.seats) > 1 {
 			to = " to " + s.name(s.rec.Frames[side.Frontier].To)
 		}
-		s.find(Left, "sent "+word(text), fmt.Sprintf("%s sends %s%s, which no run of %s explains%s", s.name(s.they), text, to,
-			s.role(s.they).Name, s.legal(side)))
+		s.find(Left, "sent "+word(text), fmt.Sprintf("%s sends %s%s, which no run of %s explains%s",
+			s.name(s.they), text, to, s.role(s.they).Name, s.legal(side)))
 	default:
 		s.find(Left, "run", fmt.Sprintf("what %s has sent is no run of %s%s", s.name(s.they), s.role(s.they).Name,
 			s.legal(side)))
