@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/doors"
+	"github.com/parley-go/parley/examples/internal/ports"
 	"github.com/parley-go/parley/examples/remote"
 	"github.com/parley-go/parley/machines/events"
 	"github.com/parley-go/parley/machines/gameserver"
@@ -29,7 +31,7 @@ const maxGap = 1 << 20
 // through it. The machine knows who may see what; when it is sent is the business of crowd.
 type game struct {
 	*server
-	ports  *ports
+	ports  *ports.Ports
 	crowd  crowd
 	record *remote.Recorder // nil: nothing is recorded
 	file   *os.File         // of the recording; may be nil
@@ -130,7 +132,7 @@ func (g *game) answer(client fsm.Peer, address string) func(*gameserver.ServerRu
 			return r.Ban(client)
 		}
 		g.key += 1 + gameserver.Key(rand.N(maxGap))
-		g.ports.admit(int(client)-1, g.key)
+		g.ports.Admit(int(client)-1, uint64(g.key))
 		return r.Admit(client, ip, g.key)
 	}
 }
@@ -241,6 +243,17 @@ const (
 	byteRate  = 200 << 10
 )
 
+// keyAt is where the key stands from the end of a player's datagram: the key, the number of lines, the ships shown.
+const keyAt = 9
+
+func keyOf(frame []byte) uint64 {
+	if len(frame) < keyAt {
+		return 0
+	}
+	b := frame[len(frame)-keyAt:]
+	return uint64(binary.LittleEndian.Uint32(b)) | uint64(b[4])<<32
+}
+
 // open opens the socket and the recording.
 func (f *gameFlags) open(s *server) (*game, error) {
 	g := &game{server: s, crowd: crowd{reach: f.reach, rate: f.rate}, key: gameserver.Key(rand.N(maxGap))}
@@ -251,7 +264,8 @@ func (f *gameFlags) open(s *server) (*game, error) {
 		return nil, errors.New("-rate: at least 500 bytes a second, or 0")
 	}
 	var err error
-	g.ports, err = openPorts(f.udp, maxPilots, udp.Limits{FrameRate: frameRate, ByteRate: byteRate, Logger: s.log})
+	limits := udp.Limits{FrameRate: frameRate, ByteRate: byteRate, Logger: s.log}
+	g.ports, err = ports.Open(f.udp, maxPilots, limits, keyOf)
 	if err != nil {
 		return nil, fmt.Errorf("-udp: %w", err)
 	}

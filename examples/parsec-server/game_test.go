@@ -192,13 +192,7 @@ func TestDatagrams(t *testing.T) {
 		evil.Write(frame)
 	}
 	// The key of a, and a checksum that is wrong: the frame is dropped, and a plays on.
-	g.ports.mu.Lock()
-	for key, player := range g.ports.keys {
-		if player == 0 {
-			m.State.Key = key
-		}
-	}
-	g.ports.mu.Unlock()
+	m.State.Key = gameserver.Key(g.ports.Key(0))
 	frame, _ := gameserver.AppendMessage(nil, &m)
 	binary.LittleEndian.PutUint32(frame[8:], 1)
 	evil.Write(frame)

@@ -1,24 +1,25 @@
-package main
+// Package ports is a server's UDP socket for players who have come over TCP: their datagrams bear keys. It knows
+// no protocol. Start from [Open].
+package ports
 
 import (
-	"encoding/binary"
 	"net"
 	"sync"
 	"time"
 
-	"github.com/parley-go/parley/machines/gameserver"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/udp"
 )
 
-// ports is the server's UDP socket as a link of its players: peer i is who has connection i+1. Whoever sends a
+// Ports is the server's UDP socket as a link of its players: peer i is who has connection i+1. Whoever sends a
 // datagram with a player's key is that player, from whatever port it comes; what has no key becomes nobody, and
 // takes no place.
-type ports struct {
-	link *udp.Link
+type Ports struct {
+	link  *udp.Link
+	keyOf func([]byte) uint64
 
 	mu   sync.Mutex
-	keys map[gameserver.Key]int
+	keys map[uint64]int
 	of   []int // by peers of the socket: the player, nobody
 	at   []int // by players: the peer of the socket, nobody
 	told []bool
@@ -29,16 +30,16 @@ type ports struct {
 
 const nobody = -1
 
-// openPorts opens the socket for so many players.
-func openPorts(address string, players int, l udp.Limits) (*ports, error) {
+// Open opens the socket for so many players. keyOf finds the key in a datagram; 0 is none.
+func Open(address string, players int, l udp.Limits, keyOf func(frame []byte) uint64) (*Ports, error) {
 	l.MaxPeers = 2 * players // who moves to another port has two places for a while
 	l.PerAddress = -1
 	link, err := udp.Open("udp4", address, udp.Config{Limits: l})
 	if err != nil {
 		return nil, err
 	}
-	p := &ports{link: link, keys: map[gameserver.Key]int{}, of: nobodies(l.MaxPeers), at: nobodies(players),
-		told: make([]bool, players)}
+	p := &Ports{link: link, keyOf: keyOf, keys: map[uint64]int{}, of: nobodies(l.MaxPeers),
+		at: nobodies(players), told: make([]bool, players)}
 	link.Guard(func(frame []byte) bool { return p.whose(frame) != nobody })
 	return p, nil
 }
@@ -51,40 +52,45 @@ func nobodies(n int) []int {
 	return list
 }
 
-// admit gives a key to a player.
-func (p *ports) admit(player int, key gameserver.Key) {
+// Admit gives a key to a player.
+func (p *Ports) Admit(player int, key uint64) {
 	p.mu.Lock()
 	p.keys[key] = player
 	p.mu.Unlock()
 }
 
-// keyAt is where the key stands from the end of a player's datagram: the key, the number of lines, the ships shown.
-const keyAt = 9
-
-// whose returns the player that a datagram is of, by its key.
-func (p *ports) whose(frame []byte) int {
-	if len(frame) < keyAt {
-		return nobody
-	}
-	b := frame[len(frame)-keyAt:]
-	key := gameserver.Key(binary.LittleEndian.Uint32(b)) | gameserver.Key(b[4])<<32
+// Key returns the key of a player, 0 if it has none.
+func (p *Ports) Key(player int) uint64 {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if player, ok := p.keys[key]; ok {
+	for key, who := range p.keys {
+		if who == player {
+			return key
+		}
+	}
+	return 0
+}
+
+// whose returns the player that a datagram is of, by its key.
+func (p *Ports) whose(frame []byte) int {
+	key := p.keyOf(frame)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if player, ok := p.keys[key]; ok && key != 0 {
 		return player
 	}
 	return nobody
 }
 
 // Properties implements [transport.Link].
-func (p *ports) Properties() transport.Properties {
+func (p *Ports) Properties() transport.Properties {
 	props := p.link.Properties()
 	props.Peers = len(p.at)
 	return props
 }
 
 // Receive implements [transport.Link].
-func (p *ports) Receive(buf []byte) (transport.Arrival, error) {
+func (p *Ports) Receive(buf []byte) (transport.Arrival, error) {
 	if got, ok := p.waiting(buf); ok {
 		return got, nil
 	}
@@ -100,7 +106,7 @@ func (p *ports) Receive(buf []byte) (transport.Arrival, error) {
 }
 
 // Next implements [transport.Batched].
-func (p *ports) Next(buf []byte) (transport.Arrival, bool) {
+func (p *Ports) Next(buf []byte) (transport.Arrival, bool) {
 	if got, ok := p.waiting(buf); ok {
 		return got, true
 	}
@@ -115,7 +121,7 @@ func (p *ports) Next(buf []byte) (transport.Arrival, bool) {
 	}
 }
 
-func (p *ports) waiting(buf []byte) (transport.Arrival, bool) {
+func (p *Ports) waiting(buf []byte) (transport.Arrival, bool) {
 	if p.early == nil {
 		return transport.Arrival{}, false
 	}
@@ -125,7 +131,7 @@ func (p *ports) waiting(buf []byte) (transport.Arrival, bool) {
 }
 
 // tie turns what the socket has brought into what its player has sent; false if that is nothing.
-func (p *ports) tie(buf []byte, got transport.Arrival) (transport.Arrival, bool) {
+func (p *Ports) tie(buf []byte, got transport.Arrival) (transport.Arrival, bool) {
 	socket, player := got.Peer, nobody
 	if got.Kind == transport.Data {
 		if player = p.whose(buf[:got.N]); player == nobody {
@@ -156,7 +162,7 @@ func (p *ports) tie(buf []byte, got transport.Arrival) (transport.Arrival, bool)
 }
 
 // Drop gives up what a player has.
-func (p *ports) Drop(player int) {
+func (p *Ports) Drop(player int) {
 	p.mu.Lock()
 	socket := p.at[player]
 	p.at[player], p.told[player] = nobody, false
@@ -172,7 +178,7 @@ func (p *ports) Drop(player int) {
 }
 
 // Send implements [transport.Link].
-func (p *ports) Send(player int, frame []byte) error {
+func (p *Ports) Send(player int, frame []byte) error {
 	p.mu.Lock()
 	socket := p.at[player]
 	p.mu.Unlock()
@@ -184,22 +190,22 @@ func (p *ports) Send(player int, frame []byte) error {
 }
 
 // Interrupt implements [transport.Link].
-func (p *ports) Interrupt(at time.Time) { p.link.Interrupt(at) }
+func (p *Ports) Interrupt(at time.Time) { p.link.Interrupt(at) }
 
 // Flush implements [transport.Link].
-func (p *ports) Flush() error { return p.link.Flush() }
+func (p *Ports) Flush() error { return p.link.Flush() }
 
 // Close implements [transport.Link].
-func (p *ports) Close() error { return p.link.Close() }
+func (p *Ports) Close() error { return p.link.Close() }
 
 // Abort implements [transport.Link].
-func (p *ports) Abort() error { return p.link.Abort() }
+func (p *Ports) Abort() error { return p.link.Abort() }
 
 // LocalAddr implements [transport.Link].
-func (p *ports) LocalAddr() net.Addr { return p.link.LocalAddr() }
+func (p *Ports) LocalAddr() net.Addr { return p.link.LocalAddr() }
 
 // RemoteAddr implements [transport.Link].
-func (p *ports) RemoteAddr(player int) net.Addr {
+func (p *Ports) RemoteAddr(player int) net.Addr {
 	p.mu.Lock()
 	socket := p.at[player]
 	p.mu.Unlock()
