@@ -88,11 +88,6 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 	g.d = driver.New(r, driver.Options[*gameserver.ServerRunner]{
 		HandshakeLimit: g.handshake, IdleLimit: g.idle, Logger: g.log, OnReport: h.OnReport, Mailbox: 4096,
 		KeepMalformed: true, // a datagram's source can be forged
-		OnLink: func(_ *gameserver.ServerRunner, p fsm.Peer, up bool, _ error) {
-			if !up {
-				peers.Free(p)
-			}
-		},
 	})
 	if err := g.d.AttachOn(1, "game", g.ports); err != nil {
 		listener.Close()

@@ -74,11 +74,6 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 	}
 	d = driver.New(r, driver.Options[*slotserver.ServerRunner]{
 		HandshakeLimit: s.handshake, IdleLimit: s.idle, Logger: s.log, OnReport: h.OnReport,
-		OnLink: func(_ *slotserver.ServerRunner, p fsm.Peer, up bool, _ error) {
-			if !up {
-				peers.Free(p)
-			}
-		},
 	})
 	return doors.Serve(ctx, listener, peers, d, nil)
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/parley-go/parley/examples/ssr-server/internal/pipe"
 	"github.com/parley-go/parley/machines/ssr"
 	"github.com/parley-go/parley/runtime/driver"
-	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/mem"
 	"github.com/parley-go/parley/runtime/transport/tcp"
@@ -51,11 +50,6 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 	}
 	s.d = driver.New(r, driver.Options[*ssr.ServerRunner]{
 		HandshakeLimit: s.handshake, Logger: s.log, OnReport: h.OnReport, Steady: true,
-		OnLink: func(_ *ssr.ServerRunner, p fsm.Peer, up bool, _ error) {
-			if !up {
-				peers.Free(p)
-			}
-		},
 	})
 	return doors.Serve(ctx, listener, peers, s.d, slowed)
 }

@@ -1,5 +1,5 @@
 // Package doors numbers the connections of a server that anybody may come to: each gets the least number that is
-// free, until the machine has heard of its end. Start from [New] and [Serve].
+// free, until it is closed, whoever closes it. Start from [New] and [Serve].
 package doors
 
 import (
@@ -53,8 +53,48 @@ func (n *Numbers) least(address string) (fsm.Peer, bool) {
 	return 0, false
 }
 
-// Free makes a number free again: call it when the machine has heard that the link is down.
-func (n *Numbers) Free(p fsm.Peer) {
+// Door returns the link in such a form that the number is free again when it is closed. A driver closes each link
+// whose end it has heard of or that its machine has closed, and handles a new one with the number after that.
+func (n *Numbers) Door(p fsm.Peer, link transport.Link) transport.Link {
+	free := sync.OnceFunc(func() { n.free(p) })
+	if l, ok := link.(*tcp.Link); ok {
+		return &tcpDoor{l, free}
+	}
+	return &door{link, free}
+}
+
+type door struct {
+	transport.Link
+	free func()
+}
+
+func (d *door) Close() error {
+	d.free()
+	return d.Link.Close()
+}
+
+func (d *door) Abort() error {
+	d.free()
+	return d.Link.Abort()
+}
+
+// tcpDoor has all that a link over TCP can do.
+type tcpDoor struct {
+	*tcp.Link
+	free func()
+}
+
+func (d *tcpDoor) Close() error {
+	d.free()
+	return d.Link.Close()
+}
+
+func (d *tcpDoor) Abort() error {
+	d.free()
+	return d.Link.Abort()
+}
+
+func (n *Numbers) free(p fsm.Peer) {
 	n.mu.Lock()
 	n.addresses[p] = ""
 	n.mu.Unlock()
@@ -120,12 +160,11 @@ func accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Nu
 			link.Abort()
 			return nil
 		}
-		var l transport.Link = link
+		l := peers.Door(peer, link)
 		if behind != nil {
-			l = behind(link)
+			l = behind(l)
 		}
 		if err := d.Attach(peer, l); err != nil {
-			peers.Free(peer)
 			if errors.Is(err, driver.ErrStopped) {
 				return nil
 			}

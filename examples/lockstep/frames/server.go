@@ -86,11 +86,6 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	}
 	s.d = driver.New(r, driver.Options[*lockstep.ServerRunner]{
 		OnReport: s.report, Logger: cfg.Logger, HandshakeLimit: 10 * time.Second,
-		OnLink: func(_ *lockstep.ServerRunner, p fsm.Peer, up bool, _ error) {
-			if !up {
-				s.peers.Free(p)
-			}
-		},
 	})
 	return s, nil
 }
@@ -110,11 +105,7 @@ func (s *Server) Attach(ctx context.Context, link transport.Link) error {
 		link.Abort()
 		return err
 	}
-	if err := s.d.Attach(peer, link); err != nil {
-		s.peers.Free(peer)
-		return err
-	}
-	return nil
+	return s.d.Attach(peer, s.peers.Door(peer, link))
 }
 
 // Serve lets in who connects, until ctx ends, which is no error.

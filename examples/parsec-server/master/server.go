@@ -13,7 +13,6 @@ import (
 	"github.com/parley-go/parley/examples/internal/doors"
 	"github.com/parley-go/parley/machines/masterserver"
 	"github.com/parley-go/parley/runtime/driver"
-	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -61,11 +60,6 @@ func Serve(ctx context.Context, listener *tcp.Listener, l Limits, changed func([
 				}
 			}
 			changed(list)
-		},
-		OnLink: func(_ *masterserver.MasterRunner, p fsm.Peer, up bool, _ error) {
-			if !up {
-				peers.Free(p)
-			}
 		},
 	})
 	return doors.Serve(ctx, listener, peers, d, nil)

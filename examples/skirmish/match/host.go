@@ -110,12 +110,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 		Trace: cfg.Sinks, Instance: "host",
 		OnReport: func(*skirmish.HostRunner, int) { h.nudge() },
 		OnState:  func(*skirmish.HostRunner, uint16, uint16) { h.nudge() },
-		OnLink: func(_ *skirmish.HostRunner, p fsm.Peer, up bool, _ error) {
-			if !up {
-				h.peers.Free(p)
-			}
-			h.nudge()
-		}})
+		OnLink:   func(*skirmish.HostRunner, fsm.Peer, bool, error) { h.nudge() }})
 	return h, nil
 }
 
@@ -193,9 +188,7 @@ func (h *Host) admit(ctx context.Context, l transport.Link) {
 		go refuse(l)
 		return
 	}
-	if h.d.Attach(p, l) != nil {
-		h.peers.Free(p)
-	}
+	h.d.Attach(p, h.peers.Door(p, l))
 }
 
 // refuse tells somebody for whom there is no number that there is no room.
