@@ -175,14 +175,14 @@ func (f *slots) report(r *slotserver.ClientRunner, i int) {
 	}
 }
 
-var errNobody = errors.New("nobody is the host yet; asking again ...")
+var errNobody = errors.New("nobody is the host yet, and all are asked again")
 
 func (f *slots) host(ctx context.Context) (string, error) {
 	f.mu.Lock()
 	joined, own, others, err := f.joined, f.own, f.others, f.err
 	f.mu.Unlock()
 	if !joined && err == nil {
-		err = fmt.Errorf("calling the slotserver at %s ...", f.s.slots)
+		err = fmt.Errorf("the slotserver at %s is called", f.s.slots)
 	}
 	if !joined {
 		return "", err

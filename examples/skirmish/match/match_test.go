@@ -261,14 +261,41 @@ func TestDuelLeft(t *testing.T) {
 	}
 }
 
+// Who agrees to a duel and never comes to it is not waited for longer than the host's patience.
+func TestDuelHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Patience: 5 * time.Second,
+			Settings: match.Settings{Rounds: 1, Bots: 1}})
+		_, ann := r.sit("Ann", 1)
+		_, bob := r.sit("Bob", 1, func(c *match.PlayerConfig) {
+			dial := c.Dial
+			c.Dial = func(ctx context.Context, place uint16) (transport.Link, error) {
+				if place != 0 {
+					<-ctx.Done()
+				}
+				return dial(ctx, place)
+			}
+		})
+		select {
+		case err := <-ann:
+			if err != nil || r.played["Ann"] != 1 {
+				t.Errorf("%v, played %v", err, r.played)
+			}
+		case <-time.After(10 * time.Minute): // virtual
+			t.Error("Ann waits for Bob")
+		}
+		r.host.Kill()
+		<-bob
+	})
+}
+
 // If the host of a duel goes another one goes on with the match.
 func TestDuelGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Settings: match.Settings{Rounds: 2}})
 		var saved *match.Saved
-		keep := func(c *match.PlayerConfig) { c.OnLost = func(s *match.Saved) { saved = s } }
-		_, ann := r.sit("Ann", 1, keep)
-		_, bob := r.sit("Bob", 1, keep)
+		_, ann := r.sit("Ann", 1, func(c *match.PlayerConfig) { c.OnLost = func(s *match.Saved) { saved = s } })
+		_, bob := r.sit("Bob", 1)
 		time.Sleep(8 * time.Second)
 		r.host.Kill()
 		if x, y := <-ann, <-bob; !errors.Is(x, match.ErrHost) || !errors.Is(y, match.ErrHost) || saved == nil {
@@ -518,7 +545,7 @@ func TestStrangerStands(t *testing.T) {
 // who look on leave room for the players.
 func TestStrangerFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		r := newRoom(t, match.HostConfig{Least: 2, Settings: match.Settings{Rounds: 2, Bots: 2}})
+		r := newRoom(t, match.HostConfig{Least: 2, Settings: match.Settings{Rounds: 1, Bots: 2}})
 		late := func(c *match.PlayerConfig) {
 			dial := c.Dial
 			c.Dial = func(ctx context.Context, place uint16) (transport.Link, error) {
@@ -528,7 +555,7 @@ func TestStrangerFirst(t *testing.T) {
 				return dial(ctx, place)
 			}
 		}
-		_, ann := r.sit("Ann", 1, late)
+		first, ann := r.sit("Ann", 1, late)
 		_, bob := r.sit("Bob", 1, late)
 		ctx, cancel := context.WithCancel(r.ctx)
 		var all sync.WaitGroup
@@ -551,11 +578,19 @@ func TestStrangerFirst(t *testing.T) {
 				}
 			})
 		}
-		if err := errors.Join(<-ann, <-bob); err != nil {
-			t.Error(err)
+		for range 100 {
+			if time.Sleep(100 * time.Millisecond); first.View(false).Phase == match.Playing {
+				break
+			}
+		}
+		if first.View(false).Phase != match.Playing {
+			t.Error("strangers keep the players from the match")
 		}
 		cancel()
 		all.Wait()
+		if err := errors.Join(<-ann, <-bob); err != nil {
+			t.Error(err)
+		}
 		if ends[frames.ErrTaken] == 0 || r.same() != 1 || len(r.played) != 2 {
 			t.Errorf("strangers: %v; played to the end: %v", ends, r.played)
 		}

@@ -134,7 +134,8 @@ func TestSmall(t *testing.T) {
 	w.Show(g)
 	whole := out.Len()
 	out.Reset()
-	if w.Fits(Columns-1, 3) || w.Fits(Columns-1, 3) || strings.Count(out.String(), "Skirmish needs") != 1 ||
+	once, again := w.Fits(Columns-1, 3), w.Fits(Columns-1, 3)
+	if once || again || strings.Count(out.String(), "Skirmish needs") != 1 ||
 		strings.Contains(out.String(), "\x1b[4;") {
 		t.Errorf("%q", out.String())
 	}

@@ -171,7 +171,7 @@ func (o *Online) Say(ctx context.Context, text string) { o.p.Say(ctx, text) }
 func (o *Online) below(keys string) string {
 	if d := o.draft.Load(); d != nil {
 		r := []rune(*d)
-		return "say: " + string(r[max(0, len(r)-screen.Columns+7):]) + "▏"
+		return "say: " + string(r[max(0, len(r)-screen.Columns+7):]) + "_"
 	}
 	return keys
 }
