@@ -288,7 +288,7 @@ func (s *settings) session(ctx context.Context) (show, error) {
 
 func (s *settings) player(dial dialer) match.PlayerConfig {
 	c := match.PlayerConfig{Name: s.name, Dial: dial, Record: s.recording.begin, Saved: s.resume,
-		Length: time.Second / time.Duration(s.hz)}
+		Length: time.Second / time.Duration(max(s.hz, 1))}
 	if s.resume != nil {
 		c.Wish = s.resume.Slot + 1
 	}
