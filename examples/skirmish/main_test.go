@@ -489,7 +489,7 @@ func TestRecordingOnce(t *testing.T) {
 	if b, _ := os.ReadFile(path); string(b) != "old" {
 		t.Errorf("before the first match there is %q", b)
 	}
-	s := &settings{recording: r}
+	s := &settings{recording: r, hz: 10}
 	first, second := s.player(nil).Record(), s.player(nil).Record()
 	if b, _ := os.ReadFile(path); first == nil || second != nil || len(b) == 0 || string(b) == "old" {
 		t.Errorf("%v, %v and %q", first, second, b)

@@ -23,10 +23,11 @@ func TestLayoutAddsUp(t *testing.T) {
 			t.Fatal(list)
 		}
 		for _, m := range p.Messages {
-			if p.Wire == nil || p.Wire.Lines {
+			w := p.WireOf(m)
+			if w == nil || w.Lines {
 				continue
 			}
-			l := layOut(p.Wire, m)
+			l := layOut(w, m)
 			all += l.b.String()
 			switch {
 			case l.varies && l.at > m.MaxLen:
