@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"math/rand/v2"
 	"net"
@@ -170,6 +171,44 @@ func TestFull(t *testing.T) {
 	if err := <-late.ended; err == nil || !strings.Contains(err.Error(), "full") {
 		t.Error(err)
 	}
+}
+
+// TestHalfOpen: who connects and says nothing, or half a request, is closed, and what is too many at once; then there is
+// room for a player.
+func TestHalfOpen(t *testing.T) {
+	address, _ := start(t, &server{perAddress: 4, often: -1, handshake: 50 * time.Millisecond})
+	for n := range 20 {
+		conn, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		conn.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
+		if n%2 == 0 {
+			conn.Write([]byte{'N', 'L', 48, 0, 'G', 'N'})
+		}
+		if n%5 == 4 { // the four before are half-open
+			if _, err := io.Copy(io.Discard, conn); os.IsTimeout(err) {
+				t.Fatalf("connection %d is not closed", n)
+			}
+		}
+	}
+	for range 600 {
+		p, err := player.Join(t.Context(), address, player.Options{Name: "x", Game: "Parley", Edition: 1, NoUDP: true})
+		if err != nil {
+			continue // too many just now
+		}
+		done := make(chan error, 1)
+		go func() { done <- p.Run(t.Context()) }()
+		select {
+		case <-p.Joined():
+			p.Type(t.Context(), "/quit")
+			<-done
+			return
+		case <-done:
+		}
+	}
+	t.Error("half-open connections keep a player out")
 }
 
 // TestFlood: who asks for too much is sent away, and the others play on.

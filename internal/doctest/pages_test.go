@@ -53,6 +53,9 @@ var elsewhere = map[string]string{
 	"go run ./examples/lockstep -connect 127.0.0.1:3665 -steps 100":                     lockstepPage,
 	"go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1":                       lockstepPage,
 	"go run ./examples/lockstep -replay game.replay":                                    lockstepPage,
+	"go run ./examples/gne -listen 127.0.0.1:4300":                                      gnePage,
+	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason":                  gnePage,
+	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason -no-udp":          gnePage,
 	".ci/run":           "whoever changes something",
 	".ci/nightly":       "whoever measures",
 	"go generate ./...": "the step of .ci/run that looks for stale files",
@@ -99,7 +102,10 @@ const (
 	clusterPage = "TestPage of examples/cluster" // of docs/SCALE.md
 )
 
-const lockstepPage = "TestPage of examples/lockstep"
+const (
+	lockstepPage = "TestPage of examples/lockstep"
+	gnePage      = "TestPage of examples/gne"
+)
 
 // patience is how long one command of a page may take.
 const patience = 2 * time.Minute

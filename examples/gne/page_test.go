@@ -1,0 +1,83 @@
+package main
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/parley-go/parley/internal/doctest"
+)
+
+// TestPage does what docs/GNE.md shows, on a port that is free.
+func TestPage(t *testing.T) {
+	text, err := os.ReadFile("../../docs/GNE.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	blocks, err := doctest.Blocks(string(text))
+	if err != nil || len(blocks) != 3 {
+		t.Fatalf("the page has %d blocks: %v", len(blocks), err)
+	}
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	here := strings.NewReplacer("127.0.0.1:4300", l.Addr().String(), "go run ./examples/gne/", bin+"/",
+		"go run ./examples/gne", bin+"/gne")
+	l.Close()
+	lines := func(n int) []string { return strings.Split(strings.TrimSpace(here.Replace(blocks[n].Text)), "\n") }
+	// run starts a command of the page, and returns its input and what it prints.
+	run := func(line string) (in io.WriteCloser, until func(want string)) {
+		cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+line)
+		in, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Stderr = os.Stderr
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			cmd.Process.Kill()
+			cmd.Wait()
+		})
+		s := bufio.NewScanner(out)
+		return in, func(want string) {
+			t.Helper()
+			if !s.Scan() || strings.TrimSpace(s.Text()) != want && !strings.HasPrefix(want, "listening") {
+				t.Fatalf("%s printed %q, not %q: %v", line, s.Text(), want, s.Err())
+			}
+		}
+	}
+	commands := lines(0)
+	_, server := run(commands[0])
+	server("listening on")
+	_, first := run(commands[1])
+	first("you are player 1")
+	first(lines(2)[2])
+	first("Jason is in the game")
+	typed, second := run(commands[2])
+	read := lines(2)
+	for _, want := range read[:4] {
+		second(want)
+	}
+	for i, line := range lines(1) { // each is read before the next is typed, since the last one shows what there is
+		io.WriteString(typed, line+"\n")
+		second(read[4+i])
+	}
+	first("Jason2 is in the game")
+}
