@@ -70,7 +70,7 @@ type client struct {
 	since   time.Time
 }
 
-// open opens the ports of the server, with the UDP port of the same number as TCP's if address says none of its own.
+// open opens the server's port of TCP at address, and that of UDP at socket.
 func (s *server) open(address, socket string) (*tcp.Listener, error) {
 	listener, err := tcp.Listen("tcp", address,
 		tcp.Config{MaxLinks: maxClients - 4, PerAddress: s.perAddress, AddressRate: s.often, Logger: s.log})

@@ -177,10 +177,10 @@ func TestFull(t *testing.T) {
 // room for a player.
 func TestHalfOpen(t *testing.T) {
 	address, _ := start(t, &server{perAddress: 4, often: -1, handshake: 50 * time.Millisecond})
-	for n := range 20 {
+	for n := range 10 {
 		conn, err := net.Dial("tcp", address)
 		if err != nil {
-			t.Fatal(err)
+			continue // is turned away at once
 		}
 		defer conn.Close()
 		conn.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
@@ -193,7 +193,7 @@ func TestHalfOpen(t *testing.T) {
 			}
 		}
 	}
-	for range 600 {
+	for end := time.Now().Add(time.Minute); time.Now().Before(end); runtime.Gosched() {
 		p, err := player.Join(t.Context(), address, player.Options{Name: "x", Game: "Parley", Edition: 1, NoUDP: true})
 		if err != nil {
 			continue // too many just now
