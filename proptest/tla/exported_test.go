@@ -60,7 +60,7 @@ func TestExported(t *testing.T) {
 		}
 	}
 	t.Logf("%d of %d checks are exported", exported, checks)
-	if 2*exported < checks || race.Nightly() && 100*exported < 84*checks {
+	if 2*exported < checks || race.Nightly() && 100*exported < 95*checks {
 		t.Error("too few")
 	}
 }
