@@ -199,12 +199,12 @@ func TestCampaign(t *testing.T) {
 		ask = slices.DeleteFunc(ask, func(who string) bool { return who == SpinItself })
 	}
 	least, _ := strconv.ParseUint(os.Getenv("PARLEY_OPINIONS_FROM"), 10, 64)
-	p := blank(t)
+	p, now := blank(t)
 	bySize := slices.Clone(p)
 	slices.SortStableFunc(bySize, func(a, b *Row) int { return cmp.Compare(a.Configurations, b.Configurations) })
 	for _, r := range bySize {
 		if most == 0 || r.Configurations < least ||
-			!strings.Contains(r.Key(), os.Getenv("PARLEY_OPINIONS_ABOUT")) || !campaign(t, r, most, ask) {
+			!strings.Contains(r.Key(), os.Getenv("PARLEY_OPINIONS_ABOUT")) || !campaign(t, r, now[r.File], most, ask) {
 			continue
 		}
 		if err := files.Write(where, []byte(p.String())); err != nil {
@@ -228,9 +228,11 @@ func TestCampaign(t *testing.T) {
 	t.Logf("%d of %d checks have somebody who agrees; %s", agreed, len(p), fmt.Sprint(said))
 }
 
-// blank is the page with a row for each check that there is, old ones with what they say, also in other pages.
-func blank(t *testing.T) (p Page) {
+// blank is the page with a row for each check that there is, old ones with what they say, also in other pages; and
+// the hash of each file.
+func blank(t *testing.T) (p Page, now map[string]string) {
 	t.Helper()
+	now = map[string]string{}
 	var old []Page
 	for _, file := range append([]string{where}, strings.Fields(os.Getenv("PARLEY_OPINIONS_ALSO"))...) {
 		text, err := os.ReadFile(file)
@@ -248,10 +250,11 @@ func blank(t *testing.T) (p Page) {
 		if whole == nil {
 			continue // some files are there to be refused
 		}
+		now[file] = Short(whole.Text)
 		for _, c := range whole.Checks {
 			var r *Row
 			for _, page := range old {
-				r = page.Of(file+" "+c.Name).With(r, Short(whole.Text))
+				r = page.Of(file+" "+c.Name).With(r, now[file])
 			}
 			if r == nil {
 				r = &Row{File: file, Check: c.Name, Said: map[string]string{}}
@@ -259,19 +262,15 @@ func blank(t *testing.T) (p Page) {
 			p = append(p, r)
 		}
 	}
-	return p
+	return p, now
 }
 
 // mostText is how many configurations a check may have for the evaluator of TLA+, which is slow.
 const mostText = 20_000
 
 // campaign asks about one check, and reports whether its row is another one now.
-func campaign(t *testing.T, r *Row, most uint64, ask []string) bool {
-	whole, list := compile.Load(specs+r.File, compile.Options{})
-	if whole == nil {
-		t.Fatal(list)
-	}
-	hash, fresh := Short(whole.Text), os.Getenv("PARLEY_OPINIONS_NEW") == ""
+func campaign(t *testing.T, r *Row, hash string, most uint64, ask []string) bool {
+	fresh := os.Getenv("PARLEY_OPINIONS_NEW") == ""
 	wanted := slices.DeleteFunc(slices.Clone(ask), func(who string) bool {
 		return !fresh && r.Said[who] != "" || who == TLAText && r.Configurations > mostText
 	})
