@@ -219,10 +219,8 @@ func TestFlood(t *testing.T) {
 	b := join(t, address, player.Options{Name: "b"})
 	b.until("you are in the game")
 	var err error
-	for range 10 * burst {
-		if err = b.Type(t.Context(), "/add count 1"); err != nil {
-			break
-		}
+	for end := time.Now().Add(time.Minute); err == nil && time.Now().Before(end); {
+		err = b.Type(t.Context(), "/add count 1")
 	}
 	if err == nil {
 		t.Error("nobody was sent away")
@@ -389,7 +387,7 @@ func TestJoinsAndLeaves(t *testing.T) {
 					} else {
 						p.Type(ctx, "/quit")
 					}
-					err = <-done
+					<-done
 				case err = <-done:
 					if err == nil {
 						t.Error("a player was neither in the game nor told why")
