@@ -15,6 +15,7 @@ import (
 
 // TestPage does what docs/GNE.md shows, on a port that is free.
 func TestPage(t *testing.T) {
+	t.Parallel()
 	text, err := os.ReadFile("../../docs/GNE.md")
 	if err != nil {
 		t.Fatal(err)

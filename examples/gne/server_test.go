@@ -99,6 +99,7 @@ func (x *one) say(lines ...string) {
 
 // TestPlay: two players of one name, a board with objects, places over UDP and over TCP, and a newcomer.
 func TestPlay(t *testing.T) {
+	t.Parallel()
 	address, _ := start(t, &server{})
 	a := join(t, address, player.Options{Name: "Jason"})
 	a.until("you are in the game")
@@ -176,6 +177,7 @@ func TestFull(t *testing.T) {
 // TestHalfOpen: who connects and says nothing, or half a request, is closed, and what is too many at once; then
 // there is room for a player.
 func TestHalfOpen(t *testing.T) {
+	t.Parallel()
 	address, _ := start(t, &server{perAddress: 4, often: -1, handshake: 50 * time.Millisecond})
 	for n := range 10 {
 		conn, err := net.Dial("tcp", address)
@@ -275,6 +277,7 @@ func strangers(t *testing.T, s *server, address string, random *rand.Rand) {
 // so none is lost and none applied twice. No two players have one name. Whoever comes ends in the game or with a
 // reason why not. What a player has asked for is done at most once, and once if it has heard of it.
 func TestJoinsAndLeaves(t *testing.T) {
+	t.Parallel()
 	const crowd = 8
 	joins := 60
 	if os.Getenv("PARLEY_LONG") != "" {
