@@ -62,7 +62,6 @@ func Watch(ctx context.Context, rec *Recording, side int, m *model.Machine, v in
 		if nd.left != nil {
 			p.Left = nd.left.Name
 		}
-		nd.silent = 0
 		if key := s.key(&nd); !known[key] {
 			known[key] = true
 			now.Places = append(now.Places, p)

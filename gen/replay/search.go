@@ -62,6 +62,8 @@ type node struct {
 	sent   progress     // of what went out
 	silent int          // commands in a row that sent nothing
 	parent int          // index in nodes, -1 for the first
+	again  bool         // what explains nothing was put off when it was expanded, and comes now
+	group  int          // where in the stack what is put off goes, of a node after a command that sent nothing
 	left   *model.Event // the command with which the program closed the connection, if nobody saw that
 	// move led here, what says what became of it, and event what the machine got or would have got.
 	move  move
@@ -109,8 +111,8 @@ type search struct {
 	furthest int
 	nodes    []node
 	stack    []int
-	seen     map[[16]byte]bool
-	best     []int // nodes that explain the most
+	seen     map[[16]byte]int // what can happen after a node, with the fewest commands in a row that sent nothing
+	best     []int            // nodes that explain the most
 	bestKey  [2]int
 	scratch  []byte
 	full     bool
@@ -121,6 +123,9 @@ type search struct {
 	frames   int             // how many were captured; behind these in rec are those that Unseen stands for
 	made     map[string]int  // their places, by event and fields
 	owed     map[string]bool // what would have been sent behind the end of a whole recording
+	quick    bool            // what explains nothing is put off
+	putOff   bool            // something was
+	base     int             // the group of what is put off
 	left     []int           // ends of connections of which it is known when the side had heard of them
 	rules    world.Rules
 	alarms   []stage.Alarm
@@ -145,7 +150,7 @@ type search struct {
 func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp.Value, t *Part, opts Options) *search {
 	s := &search{rec: rec, machine: m, step: interp.New(m, rec.Strings), opts: opts.withDefaults(),
 		found: -1, side: t.Party, part: t, shared: t.shared, lanes: t.lanes(rec),
-		seen: map[[16]byte]bool{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
+		seen: map[[16]byte]int{}, domains: map[*model.Field][][]int64{}, alone: map[*model.Field]*model.Field{},
 		guesses: map[guess][][]int64{}, unseenAt: map[guess][]int{}, owed: map[string]bool{}, frames: len(rec.Frames)}
 	if opts.Unseen {
 		mine := *rec
@@ -182,7 +187,7 @@ func explain(ctx context.Context, rec *Recording, m *model.Machine, value interp
 		if s.done(&s.nodes[n]) && s.found < 0 {
 			s.found, s.best = n, []int{n}
 		}
-		if s.done(&s.nodes[n]) && opts.every {
+		if s.done(&s.nodes[n]) && opts.every && !s.nodes[n].again {
 			s.ends = append(s.ends, n)
 		} else if s.found >= 0 && !opts.every {
 			break
@@ -338,8 +343,26 @@ func (s *search) accepted() (int, bool) {
 }
 
 // expand pushes what the machine can do at n. What is pushed last is tried first: reading, then commands
-// that explain the next frame, then commands that send nothing.
+// that explain the next frame. Commands that send nothing are many and seldom needed, so they are put off until all of
+// those were in vain. Then one of them is tried everywhere before two are: who reads what it need not read there will
+// lack it much later.
 func (s *search) expand(n int) {
+	at := &s.nodes[n]
+	s.base = len(s.stack)
+	place := s.base
+	if at.silent > 0 {
+		place, s.base = min(at.group, place), at.group
+	}
+	s.quick, s.putOff = !at.again && !s.opts.every, false
+	s.moves(n)
+	if s.quick = false; s.putOff {
+		s.nodes[n].again = true
+		s.stack = slices.Insert(s.stack, place, n)
+	}
+}
+
+// moves pushes what the machine can do at n, in order.
+func (s *search) moves(n int) {
 	at := s.nodes[n] // a copy: nodes grows
 	if due := s.due(&at); due >= 0 {
 		if !s.try(n, move{kind: world.MoveOffer, frame: at.end.Held[due].Message}) {
@@ -412,12 +435,16 @@ func (s *search) expand(n int) {
 func (s *search) order(n, base int) {
 	added := s.stack[base:]
 	slices.Reverse(added)
-	slices.SortStableFunc(added, func(a, b int) int { return s.rank(n, b) - s.rank(n, a) })
+	slices.SortStableFunc(added, func(a, b int) int {
+		return rank(&s.nodes[n], &s.nodes[b]) - rank(&s.nodes[n], &s.nodes[a])
+	})
 }
 
+// rankSends is the greatest rank of what explains a frame.
+const rankSends = 2
+
 // rank returns the rank of a child of a node. 0 is tried first.
-func (s *search) rank(parent, child int) int {
-	p, c := &s.nodes[parent], &s.nodes[child]
+func rank(p, c *node) int {
 	switch {
 	case c.read.first == p.read.first && c.read != p.read:
 		return 7 // one has overtaken another
@@ -428,7 +455,7 @@ func (s *search) rank(parent, child int) int {
 	case c.read != p.read:
 		return 0
 	case c.sent != p.sent && c.move.kind == world.MoveExpire:
-		return 2 // a timer may expire at any time here, and seldom does
+		return rankSends // a timer may expire at any time here, and seldom does
 	case c.sent != p.sent:
 		return 1
 	case c.end.Up != p.end.Up:
@@ -541,7 +568,12 @@ func (s *search) try(n int, mv move) bool {
 			return false
 		}
 	}
+	if s.quick && rank(at, &c) > rankSends {
+		s.putOff = true
+		return true
+	}
 	c.left = s.leaves(at, &c)
+	c.group = s.base
 	c.value, c.event.Args, c.parent = slices.Clone(c.value), slices.Clone(c.event.Args), n
 	return s.add(c)
 }
@@ -677,10 +709,10 @@ func (s *search) add(c node) bool {
 		return false
 	}
 	key := s.key(&c)
-	if s.seen[key] {
+	if silent, ok := s.seen[key]; ok && silent <= c.silent {
 		return true
 	}
-	s.seen[key] = true
+	s.seen[key] = c.silent
 	s.nodes = append(s.nodes, c)
 	i := len(s.nodes) - 1
 	s.stack = append(s.stack, i)
@@ -714,7 +746,7 @@ func (s *search) reach(n *node) [2]int {
 	return [2]int{k, n.read.sum() + n.sent.sum()}
 }
 
-// key identifies a node by what can happen after it.
+// key identifies a node by what can happen after it, but for how many silent commands may follow.
 func (s *search) key(n *node) [16]byte {
 	b := s.scratch[:0]
 	for _, v := range n.value {
@@ -725,7 +757,6 @@ func (s *search) key(n *node) [16]byte {
 		b = binary.AppendUvarint(b, uint64(n.sent.first[c]))
 		b = append(b, n.read.over[c], n.sent.over[c])
 	}
-	b = append(b, byte(min(n.silent, 255)))
 	left := byte(0)
 	if n.left != nil {
 		left = 1
