@@ -440,8 +440,12 @@ func (s *search) order(n, base int) {
 	})
 }
 
-// rankSends is the greatest rank of what explains a frame.
-const rankSends = 2
+// rankSends is the greatest rank of what a machine does that explains a frame, rankLoses the least of what only the
+// network does.
+const (
+	rankSends = 2
+	rankLoses = 6
+)
 
 // rank returns the rank of a child of a node. 0 is tried first.
 func rank(p, c *node) int {
@@ -449,7 +453,7 @@ func rank(p, c *node) int {
 	case c.read.first == p.read.first && c.read != p.read:
 		return 7 // one has overtaken another
 	case c.move.kind == world.MoveLose, c.move.kind == world.MoveCopy:
-		return 6
+		return rankLoses
 	case c.move.kind == world.MoveLost:
 		return 5
 	case c.read != p.read:
@@ -568,7 +572,7 @@ func (s *search) try(n int, mv move) bool {
 			return false
 		}
 	}
-	if s.quick && rank(at, &c) > rankSends {
+	if r := rank(at, &c); s.quick && r > rankSends && r < rankLoses {
 		s.putOff = true
 		return true
 	}

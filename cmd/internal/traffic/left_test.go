@@ -254,3 +254,20 @@ func TestNetworkLacking(t *testing.T) {
 		}
 	}
 }
+
+// TestOneSideAlone: of a real match of which the client's side alone was captured, a run is found among few places: what
+// the other side may have sent is tried as little as can be. Nothing else of it is known.
+func TestOneSideAlone(t *testing.T) {
+	race.Skip(t)
+	p := variant(t, "coded.yaml")
+	data, err := os.ReadFile(realMatch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := recording(t, p, data)
+	rec.Frames = slices.DeleteFunc(rec.Frames, func(f replay.Frame) bool { return f.From != 0 })
+	s, err := replay.Explain(t.Context(), rec, 0, replay.Ours(p), replay.Options{Unseen: true, MaxStates: 20_000})
+	if err != nil || !s.Accepted || s.Sent != 1815 || s.Unseen < 1000 {
+		t.Errorf("%v: accepted %t, %d of %d sent, %d unseen", err, s.Accepted, s.Sent, s.SentAll, s.Unseen)
+	}
+}
