@@ -255,8 +255,8 @@ func TestNetworkLacking(t *testing.T) {
 	}
 }
 
-// TestOneSideAlone: of a real match of which the client's side alone was captured, a run is found among few places: what
-// the other side may have sent is tried as little as can be. Nothing else of it is known.
+// TestOneSideAlone: of a real match of which the client's side alone was captured, a run is found among few places:
+// what the other side may have sent is tried as little as can be. Nothing else of it is known.
 func TestOneSideAlone(t *testing.T) {
 	race.Skip(t)
 	p := variant(t, "coded.yaml")
