@@ -248,6 +248,11 @@ func oneOfRequest(b []byte, m *Message, to string) wire.Error {
 			worst = wire.Farther(worst, e)
 		}
 	}
+	return oneOfRequestNext(b, m, to, worst)
+}
+
+// oneOfRequestNext is oneOfRequest for the messages that follow.
+func oneOfRequestNext(b []byte, m *Message, to string, worst wire.Error) wire.Error {
 	if to != "server" {
 		if len(b) < 7 {
 			worst = wire.Farther(worst, wire.Error{Message: "ACCEPT", Problem: wire.Short, Value: int64(len(b)), Limit: 7})
@@ -374,6 +379,11 @@ func oneOfRequest(b []byte, m *Message, to string) wire.Error {
 			worst = wire.Farther(worst, e)
 		}
 	}
+	return oneOfRequestNext2(b, m, to, worst)
+}
+
+// oneOfRequestNext2 is oneOfRequest for the messages that follow.
+func oneOfRequestNext2(b []byte, m *Message, to string, worst wire.Error) wire.Error {
 	if to != "server" {
 		if len(b) < 11 {
 			worst = wire.Farther(worst, wire.Error{Message: "KEY", Problem: wire.Short, Value: int64(len(b)), Limit: 11})

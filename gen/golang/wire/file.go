@@ -260,12 +260,34 @@ func (g *Codec) cleared(i int) []gotree.Stmt {
 }
 
 // oneOf composes the function that tries messages which the header does not tell from each other, and
-// returns its name.
+// returns its name. What would make it too long is left to a function of its own.
 func (g *Codec) oneOf(alike []*model.Message) string {
 	w := g.P.Wire
 	name := g.Top.Take("oneOf" + strings.TrimPrefix(g.Messages[alike[0].Index].Kind, "Message"))
+	params := []gotree.Param{{Name: "b", Type: gotree.X("[]byte{}").(gotree.Composite).Type}}
+	if w.Varies {
+		params = append(params, gotree.Param{Name: "body", Type: gotree.X("int")})
+	}
+	params = append(params, gotree.Param{Name: "m", Type: gotree.X("*Message")})
+	if directed(alike) {
+		params = append(params, gotree.Param{Name: "to", Type: gotree.X("string")})
+	}
+	names := make([]gotree.Expr, len(params))
+	for i := range params {
+		names[i] = gotree.X(params[i].Name)
+	}
+	current, doc := name, "tries the messages that the header does not tell apart, in their order."
 	var b gotree.Block
 	b.P("var worst wire.Error")
+	end := func() {
+		own := slices.Clone(params)
+		for i := range own {
+			own[i].Name = gotree.Used(b.List, own[i].Name)
+		}
+		f := gotree.F("func $1(_ $2) wire.Error {\n$3\n}", current, own, b.List)
+		f.Doc = "// " + current + " " + doc
+		g.later = append(g.later, f)
+	}
 	for _, m := range alike {
 		n := g.Messages[m.Index]
 		least := w.HeaderLen + model.LeastBody(w.HeaderLen, m.Layout)
@@ -303,22 +325,21 @@ func (g *Codec) oneOf(alike []*model.Message) string {
 		if m.From != "" && len(g.P.Roles) > 1 {
 			try = gotree.S("if to != $1 {\n$2\n}", gotree.Str(m.From), try)
 		}
+		if gotree.Lines(b.List)+gotree.Lines(try) > base.Longest-10 {
+			more := g.Top.Take(name + "Next")
+			b.P("return $1($2, worst)", more, names)
+			end()
+			if current == name {
+				params = append(params, gotree.Param{Name: "worst", Type: gotree.X("wire.Error")})
+			}
+			current, doc, b = more, "is "+name+" for the messages that follow.", gotree.Block{}
+		}
 		b.Add(try...)
 	}
 	b.P(`if worst.Problem == 0 {
 			worst.Problem = wire.UnknownType
 		}
 		return worst`)
-	params := []gotree.Param{{Name: "b", Type: gotree.X("[]byte{}").(gotree.Composite).Type}}
-	if w.Varies {
-		params = append(params, gotree.Param{Name: gotree.Used(b.List, "body"), Type: gotree.X("int")})
-	}
-	params = append(params, gotree.Param{Name: "m", Type: gotree.X("*Message")})
-	if directed(alike) {
-		params = append(params, gotree.Param{Name: gotree.Used(b.List, "to"), Type: gotree.X("string")})
-	}
-	f := gotree.F("func $1(_ $2) wire.Error {\n$3\n}", name, params, b.List)
-	f.Doc = "// " + name + " tries the messages that the header does not tell apart, in their order."
-	g.later = append(g.later, f)
+	end()
 	return name
 }
