@@ -179,15 +179,8 @@ func DecodeMessage(b []byte, m *Message) error {
 		i, alike := m.Index, g.P.Alike(m)
 		switch {
 		case len(alike) > 1 && alike[0] == m:
-			args := []gotree.Expr{gotree.X("m")}
-			if w.Varies {
-				args = []gotree.Expr{gotree.X("body"), gotree.X("m")}
-			}
-			if directed(alike) {
-				args = append(args, gotree.X("to"))
-			}
-			kinds.Cases = append(kinds.Cases, g.kindCase(i,
-				gotree.S("return $1(b, $2)", g.oneOf(alike), args)...))
+			f, pass := g.oneOf(alike)
+			kinds.Cases = append(kinds.Cases, g.kindCase(i, gotree.S("return $1($2)", f, pass)...))
 		case len(alike) == 1 && bodyCode(m):
 			args := g.fieldsOf(i)
 			if w.Varies {
@@ -260,21 +253,20 @@ func (g *Codec) cleared(i int) []gotree.Stmt {
 }
 
 // oneOf composes the function that tries messages which the header does not tell from each other, and
-// returns its name. What would make it too long is left to a function of its own.
-func (g *Codec) oneOf(alike []*model.Message) string {
+// returns its name and what to pass. What would make it too long is left to a function of its own.
+func (g *Codec) oneOf(alike []*model.Message) (name string, pass []gotree.Expr) {
 	w := g.P.Wire
-	name := g.Top.Take("oneOf" + strings.TrimPrefix(g.Messages[alike[0].Index].Kind, "Message"))
+	name = g.Top.Take("oneOf" + strings.TrimPrefix(g.Messages[alike[0].Index].Kind, "Message"))
 	params := []gotree.Param{{Name: "b", Type: gotree.X("[]byte{}").(gotree.Composite).Type}}
-	if w.Varies {
-		params = append(params, gotree.Param{Name: "body", Type: gotree.X("int")})
-	}
-	params = append(params, gotree.Param{Name: "m", Type: gotree.X("*Message")})
-	if directed(alike) {
-		params = append(params, gotree.Param{Name: "to", Type: gotree.X("string")})
-	}
-	names := make([]gotree.Expr, len(params))
-	for i := range params {
-		names[i] = gotree.X(params[i].Name)
+	pass = []gotree.Expr{gotree.X("b")}
+	for _, p := range []struct {
+		name, typ string
+		there     bool
+	}{{"body", "int", w.Varies}, {"m", "*Message", true}, {"to", "string", directed(alike)}} {
+		if p.there {
+			params = append(params, gotree.Param{Name: p.name, Type: gotree.X(p.typ)})
+			pass = append(pass, gotree.X(p.name))
+		}
 	}
 	current, doc := name, "tries the messages that the header does not tell apart, in their order."
 	var b gotree.Block
@@ -327,9 +319,8 @@ func (g *Codec) oneOf(alike []*model.Message) string {
 		}
 		if gotree.Lines(b.List)+gotree.Lines(try) > base.Longest-10 {
 			more := g.Top.Take(name + "Next")
-			b.P("return $1($2, worst)", more, names)
-			end()
-			if current == name {
+			b.P("return $1($2, worst)", more, pass)
+			if end(); current == name {
 				params = append(params, gotree.Param{Name: "worst", Type: gotree.X("wire.Error")})
 			}
 			current, doc, b = more, "is "+name+" for the messages that follow.", gotree.Block{}
@@ -341,5 +332,5 @@ func (g *Codec) oneOf(alike []*model.Message) string {
 		}
 		return worst`)
 	end()
-	return name
+	return name, pass
 }
