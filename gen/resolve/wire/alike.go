@@ -1,6 +1,11 @@
 package wire
 
 import (
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/resolve/apart"
@@ -52,13 +57,35 @@ func (r *resolver) alike(w *model.Wire, header int, messages []*model.Message) (
 	return out
 }
 
-// bothReach reports whether some role receives both messages.
+// bothReach reports whether some role receives both messages. A role that mentions neither refuses both, so it need
+// not tell them apart.
 func (r *resolver) bothReach(m, o *model.Message) bool {
-	roles := r.Root.Get("roles").Keys()
-	for _, to := range roles {
-		if len(roles) < 2 || m.From != to && o.From != to {
+	roles := r.Root.Get("roles")
+	for _, to := range roles.Keys() {
+		if len(roles.Entries) < 2 || m.From != to && o.From != to && mentions(roles.Get(to), m.Name, o.Name) {
 			return true
 		}
 	}
-	return len(roles) == 0
+	return roles == nil || len(roles.Entries) == 0
+}
+
+// mentions reports whether one of two names stands somewhere in a role, or whether the role has parts, which may
+// mention them.
+func mentions(n *ast.Node, a, b string) bool {
+	if n == nil {
+		return false
+	}
+	for _, word := range strings.FieldsFunc(n.Text, func(c rune) bool {
+		return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c)
+	}) {
+		if word == a || word == b {
+			return true
+		}
+	}
+	for _, e := range n.Entries {
+		if e.Key.Text == "parts" || mentions(e.Key, a, b) || mentions(e.Value, a, b) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(n.Items, func(x *ast.Node) bool { return mentions(x, a, b) })
 }
