@@ -330,7 +330,7 @@ func TestServer(t *testing.T) {
 	}
 	role := regexp.MustCompile(`Protocol: "(\w+)",\n\tRole: +"(\w+)",`)
 	attackers := []string{"connection.other", "masterserver.impostor", "masterserver.other", "masterserver.stranger",
-		"slotserver.other"}
+		"slotserver.other", "slotserver.stranger", "gameserver.other", "gameserver.stranger"}
 	for _, file := range sources {
 		text, err := os.ReadFile(file)
 		if err != nil {

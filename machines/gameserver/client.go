@@ -76,20 +76,20 @@ func (m *Client) stepAway(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateJoining
 		return took(0)
 	case ClientReceiveText:
-		// specs/gameserver/spec.yaml:302 a server may greet
+		// specs/gameserver/spec.yaml:300 a server may greet
 		fx.report(ClientReportSays).Says = ClientSaysReport{Text: ev.Message.Text.Text}
 		return took(1)
 	case ClientReceiveShip:
-		// specs/gameserver/spec.yaml:303
+		// specs/gameserver/spec.yaml:301
 		return ignored(2)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:303
+		// specs/gameserver/spec.yaml:301
 		return ignored(3)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:303
+		// specs/gameserver/spec.yaml:301
 		return ignored(4)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:306
+		// specs/gameserver/spec.yaml:304
 		m.linkLost(fx)
 		return took(5)
 	}
@@ -139,20 +139,20 @@ func (m *Client) stepJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.Leaves = true
 		return took(12)
 	case ClientReceiveText:
-		// specs/gameserver/spec.yaml:302 a server may greet
+		// specs/gameserver/spec.yaml:300 a server may greet
 		fx.report(ClientReportSays).Says = ClientSaysReport{Text: ev.Message.Text.Text}
 		return took(13)
 	case ClientReceiveShip:
-		// specs/gameserver/spec.yaml:303
+		// specs/gameserver/spec.yaml:301
 		return ignored(14)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:303
+		// specs/gameserver/spec.yaml:301
 		return ignored(15)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:303
+		// specs/gameserver/spec.yaml:301
 		return ignored(16)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:306
+		// specs/gameserver/spec.yaml:304
 		m.linkLost(fx)
 		return took(17)
 	}
@@ -173,40 +173,40 @@ func (m *Client) stepPlaying(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.receiveAccepted(fx)
 		return took(19)
 	case ClientReceiveKey:
-		// specs/gameserver/spec.yaml:271
+		// specs/gameserver/spec.yaml:269
 		m.Key = Optional[Key]{Present: true, Value: ev.Message.Key.Key}
 		return took(20)
 	case ClientReceiveAdd:
-		// specs/gameserver/spec.yaml:272
+		// specs/gameserver/spec.yaml:270
 		m.Others[ev.Message.Add.Slot] = Optional[Other]{Present: true, Value: Other{Name: ev.Message.Add.Name, Ip: ev.Message.Add.Ip}}
 		m.Ships[ev.Message.Add.Slot] = Optional[Seen]{}
 		m.View = View((int64(m.View) + 1) % Views)
 		fx.report(ClientReportChanged)
 		return took(21)
 	case ClientReceiveGone:
-		// specs/gameserver/spec.yaml:273
+		// specs/gameserver/spec.yaml:271
 		old := *m
 		if !m.receiveGone(ev, fx) {
 			return m.undo(&old, fx, 22)
 		}
 		return took(22)
 	case ClientReceiveNamed:
-		// specs/gameserver/spec.yaml:274
+		// specs/gameserver/spec.yaml:272
 		old := *m
 		if !m.receiveNamed(ev, fx) {
 			return m.undo(&old, fx, 23)
 		}
 		return took(23)
 	case ClientReceiveText:
-		// specs/gameserver/spec.yaml:275
+		// specs/gameserver/spec.yaml:273
 		fx.report(ClientReportSays).Says = ClientSaysReport{Text: ev.Message.Text.Text}
 		return took(24)
 	case ClientCommandTell:
-		// specs/gameserver/spec.yaml:277 the server has no datagrams, or numbers are used up
+		// specs/gameserver/spec.yaml:275 the server has no datagrams, or numbers are used up
 		if !m.Key.Present || m.Number == Numbers {
 			return took(25)
 		}
-		// specs/gameserver/spec.yaml:278
+		// specs/gameserver/spec.yaml:276
 		if ev.Tell.Ship.Present {
 			old := *m
 			if !m.commandTell(ev, fx) {
@@ -214,22 +214,22 @@ func (m *Client) stepPlaying(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(26)
 		}
-		// specs/gameserver/spec.yaml:279
+		// specs/gameserver/spec.yaml:277
 		old := *m
 		if !m.commandTellInPlaying(ev, fx) {
 			return m.undo(&old, fx, 27)
 		}
 		return took(27)
 	case ClientReceiveShip:
-		// specs/gameserver/spec.yaml:281 of another connection, or about players of whom the lines say something else
+		// specs/gameserver/spec.yaml:279 of another connection, or about players of whom the lines say something else
 		if !m.Key.Present || m.Key.Value != ev.Message.Ship.Key || ev.Message.Ship.View != m.View || m.Slot.Present && m.Slot.Value == ev.Message.Ship.Slot {
 			return took(28)
 		}
-		// specs/gameserver/spec.yaml:282 a copy
+		// specs/gameserver/spec.yaml:280 a copy
 		if m.Recent.contains(ev.Message.Ship.Number) || ev.Message.Ship.Number <= m.Floor {
 			return took(29)
 		}
-		// specs/gameserver/spec.yaml:283 overtaken; its events have happened all the same
+		// specs/gameserver/spec.yaml:281 overtaken; its events have happened all the same
 		if m.Ships[ev.Message.Ship.Slot].Present && ev.Message.Ship.Number <= m.Ships[ev.Message.Ship.Slot].Value.Number {
 			old := *m
 			if !m.receiveShip(ev, fx) {
@@ -237,22 +237,22 @@ func (m *Client) stepPlaying(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(30)
 		}
-		// specs/gameserver/spec.yaml:286
+		// specs/gameserver/spec.yaml:284
 		old := *m
 		if !m.receiveShipInPlaying(ev, fx) {
 			return m.undo(&old, fx, 31)
 		}
 		return took(31)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:292 of another connection or time
+		// specs/gameserver/spec.yaml:290 of another connection or time
 		if !m.Key.Present || m.Key.Value != ev.Message.Hide.Key || ev.Message.Hide.View != m.View {
 			return took(32)
 		}
-		// specs/gameserver/spec.yaml:293 a copy
+		// specs/gameserver/spec.yaml:291 a copy
 		if m.Recent.contains(ev.Message.Hide.Number) || ev.Message.Hide.Number <= m.Floor {
 			return took(33)
 		}
-		// specs/gameserver/spec.yaml:294 overtaken by a newer one
+		// specs/gameserver/spec.yaml:292 overtaken by a newer one
 		if m.Ships[ev.Message.Hide.Slot].Present && ev.Message.Hide.Number <= m.Ships[ev.Message.Hide.Slot].Value.Number {
 			old := *m
 			if !m.receiveHide(ev) {
@@ -260,29 +260,29 @@ func (m *Client) stepPlaying(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(34)
 		}
-		// specs/gameserver/spec.yaml:295
+		// specs/gameserver/spec.yaml:293
 		old := *m
 		if !m.receiveHideInPlaying(ev, fx) {
 			return m.undo(&old, fx, 35)
 		}
 		return took(35)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:297 of another connection or time
+		// specs/gameserver/spec.yaml:295 of another connection or time
 		if !m.Key.Present || m.Key.Value != ev.Message.News.Key || ev.Message.News.View != m.View {
 			return took(36)
 		}
-		// specs/gameserver/spec.yaml:298 a copy
+		// specs/gameserver/spec.yaml:296 a copy
 		if m.Recent.contains(ev.Message.News.Number) || ev.Message.News.Number <= m.Floor {
 			return took(37)
 		}
-		// specs/gameserver/spec.yaml:299
+		// specs/gameserver/spec.yaml:297
 		old := *m
 		if !m.receiveNews(ev, fx) {
 			return m.undo(&old, fx, 38)
 		}
 		return took(38)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:306
+		// specs/gameserver/spec.yaml:304
 		m.linkLost(fx)
 		return took(39)
 	}
@@ -328,40 +328,40 @@ func (m *Client) stepRenaming(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.Leaves = true
 		return took(46)
 	case ClientReceiveKey:
-		// specs/gameserver/spec.yaml:271
+		// specs/gameserver/spec.yaml:269
 		m.Key = Optional[Key]{Present: true, Value: ev.Message.Key.Key}
 		return took(47)
 	case ClientReceiveAdd:
-		// specs/gameserver/spec.yaml:272
+		// specs/gameserver/spec.yaml:270
 		m.Others[ev.Message.Add.Slot] = Optional[Other]{Present: true, Value: Other{Name: ev.Message.Add.Name, Ip: ev.Message.Add.Ip}}
 		m.Ships[ev.Message.Add.Slot] = Optional[Seen]{}
 		m.View = View((int64(m.View) + 1) % Views)
 		fx.report(ClientReportChanged)
 		return took(48)
 	case ClientReceiveGone:
-		// specs/gameserver/spec.yaml:273
+		// specs/gameserver/spec.yaml:271
 		old := *m
 		if !m.receiveGone(ev, fx) {
 			return m.undo(&old, fx, 49)
 		}
 		return took(49)
 	case ClientReceiveNamed:
-		// specs/gameserver/spec.yaml:274
+		// specs/gameserver/spec.yaml:272
 		old := *m
 		if !m.receiveNamed(ev, fx) {
 			return m.undo(&old, fx, 50)
 		}
 		return took(50)
 	case ClientReceiveText:
-		// specs/gameserver/spec.yaml:275
+		// specs/gameserver/spec.yaml:273
 		fx.report(ClientReportSays).Says = ClientSaysReport{Text: ev.Message.Text.Text}
 		return took(51)
 	case ClientCommandTell:
-		// specs/gameserver/spec.yaml:277 the server has no datagrams, or numbers are used up
+		// specs/gameserver/spec.yaml:275 the server has no datagrams, or numbers are used up
 		if !m.Key.Present || m.Number == Numbers {
 			return took(52)
 		}
-		// specs/gameserver/spec.yaml:278
+		// specs/gameserver/spec.yaml:276
 		if ev.Tell.Ship.Present {
 			old := *m
 			if !m.commandTell(ev, fx) {
@@ -369,7 +369,7 @@ func (m *Client) stepRenaming(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(53)
 		}
-		// specs/gameserver/spec.yaml:279
+		// specs/gameserver/spec.yaml:277
 		old := *m
 		if !m.commandTellInPlaying(ev, fx) {
 			return m.undo(&old, fx, 54)
@@ -378,15 +378,15 @@ func (m *Client) stepRenaming(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientReceiveShip:
 		return m.stepRenamingShip(ev, fx)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:292 of another connection or time
+		// specs/gameserver/spec.yaml:290 of another connection or time
 		if !m.Key.Present || m.Key.Value != ev.Message.Hide.Key || ev.Message.Hide.View != m.View {
 			return took(59)
 		}
-		// specs/gameserver/spec.yaml:293 a copy
+		// specs/gameserver/spec.yaml:291 a copy
 		if m.Recent.contains(ev.Message.Hide.Number) || ev.Message.Hide.Number <= m.Floor {
 			return took(60)
 		}
-		// specs/gameserver/spec.yaml:294 overtaken by a newer one
+		// specs/gameserver/spec.yaml:292 overtaken by a newer one
 		if m.Ships[ev.Message.Hide.Slot].Present && ev.Message.Hide.Number <= m.Ships[ev.Message.Hide.Slot].Value.Number {
 			old := *m
 			if !m.receiveHide(ev) {
@@ -394,29 +394,29 @@ func (m *Client) stepRenaming(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			return took(61)
 		}
-		// specs/gameserver/spec.yaml:295
+		// specs/gameserver/spec.yaml:293
 		old := *m
 		if !m.receiveHideInPlaying(ev, fx) {
 			return m.undo(&old, fx, 62)
 		}
 		return took(62)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:297 of another connection or time
+		// specs/gameserver/spec.yaml:295 of another connection or time
 		if !m.Key.Present || m.Key.Value != ev.Message.News.Key || ev.Message.News.View != m.View {
 			return took(63)
 		}
-		// specs/gameserver/spec.yaml:298 a copy
+		// specs/gameserver/spec.yaml:296 a copy
 		if m.Recent.contains(ev.Message.News.Number) || ev.Message.News.Number <= m.Floor {
 			return took(64)
 		}
-		// specs/gameserver/spec.yaml:299
+		// specs/gameserver/spec.yaml:297
 		old := *m
 		if !m.receiveNews(ev, fx) {
 			return m.undo(&old, fx, 65)
 		}
 		return took(65)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:306
+		// specs/gameserver/spec.yaml:304
 		m.linkLost(fx)
 		return took(66)
 	}
@@ -425,15 +425,15 @@ func (m *Client) stepRenaming(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 
 // stepRenamingShip handles SHIP in the state renaming.
 func (m *Client) stepRenamingShip(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:281 of another connection, or about players of whom the lines say something else
+	// specs/gameserver/spec.yaml:279 of another connection, or about players of whom the lines say something else
 	if !m.Key.Present || m.Key.Value != ev.Message.Ship.Key || ev.Message.Ship.View != m.View || m.Slot.Present && m.Slot.Value == ev.Message.Ship.Slot {
 		return took(55)
 	}
-	// specs/gameserver/spec.yaml:282 a copy
+	// specs/gameserver/spec.yaml:280 a copy
 	if m.Recent.contains(ev.Message.Ship.Number) || ev.Message.Ship.Number <= m.Floor {
 		return took(56)
 	}
-	// specs/gameserver/spec.yaml:283 overtaken; its events have happened all the same
+	// specs/gameserver/spec.yaml:281 overtaken; its events have happened all the same
 	if m.Ships[ev.Message.Ship.Slot].Present && ev.Message.Ship.Number <= m.Ships[ev.Message.Ship.Slot].Value.Number {
 		old := *m
 		if !m.receiveShip(ev, fx) {
@@ -441,7 +441,7 @@ func (m *Client) stepRenamingShip(ev *ClientEvent, fx *ClientEffects) fsm.Result
 		}
 		return took(57)
 	}
-	// specs/gameserver/spec.yaml:286
+	// specs/gameserver/spec.yaml:284
 	old := *m
 	if !m.receiveShipInPlaying(ev, fx) {
 		return m.undo(&old, fx, 58)
@@ -467,31 +467,31 @@ func (m *Client) stepLeaving(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.enterOver(fx)
 		return took(69)
 	case ClientReceiveAdd:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(70)
 	case ClientReceiveGone:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(71)
 	case ClientReceiveNamed:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(72)
 	case ClientReceiveText:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(73)
 	case ClientReceiveKey:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(74)
 	case ClientReceiveShip:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(75)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(76)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:262
+		// specs/gameserver/spec.yaml:260
 		return ignored(77)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:306
+		// specs/gameserver/spec.yaml:304
 		m.linkLost(fx)
 		return took(78)
 	}
@@ -502,13 +502,13 @@ func (m *Client) stepLeaving(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveShip:
-		// specs/gameserver/spec.yaml:267
+		// specs/gameserver/spec.yaml:265
 		return ignored(79)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:267
+		// specs/gameserver/spec.yaml:265
 		return ignored(80)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:267
+		// specs/gameserver/spec.yaml:265
 		return ignored(81)
 	}
 	return m.unmentioned(ev, fx)

@@ -120,7 +120,7 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerTimerAlive:
 		old := *m
 		m.Alive[fsm.Peer(ev.Key)] = false
-		// specs/gameserver/spec.yaml:209 the document does not say what becomes of its connection
+		// specs/gameserver/spec.yaml:207 the document does not say what becomes of its connection
 		if m.List[fsm.Peer(ev.Key)].Present {
 			fx.report(ServerReportSilent).Silent = ServerSilentReport{Client: fsm.Peer(ev.Key)}
 			ip := m.List[fsm.Peer(ev.Key)].Value.Ip
@@ -132,7 +132,7 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 			fx.closeTo(fsm.Peer(ev.Key))
 			return took(25)
 		}
-		// specs/gameserver/spec.yaml:212 has gone meanwhile
+		// specs/gameserver/spec.yaml:210 has gone meanwhile
 		return took(26)
 	case ServerCommandSight:
 		return m.stepUpSight(ev, fx)
@@ -141,59 +141,59 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 	case ServerCommandSpread:
 		return m.stepUpSpread(ev, fx)
 	case ServerReceiveText:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(32)
 	case ServerReceiveAccepted:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(33)
 	case ServerReceiveFull:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(34)
 	case ServerReceiveInvalid:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(35)
 	case ServerReceiveIncompatible:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(36)
 	case ServerReceiveBanned:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(37)
 	case ServerReceiveRemoving:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(38)
 	case ServerReceiveNotJoined:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(39)
 	case ServerReceiveRenamed:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(40)
 	case ServerReceiveTaken:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(41)
 	case ServerReceiveAdd:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(42)
 	case ServerReceiveGone:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(43)
 	case ServerReceiveNamed:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(44)
 	case ServerReceiveKey:
-		// specs/gameserver/spec.yaml:236 no request, nor is a reply
+		// specs/gameserver/spec.yaml:234 no request, nor is a reply
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(45)
 	}
@@ -202,17 +202,17 @@ func (m *Server) stepUp(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpAdmit handles admit in the state up.
 func (m *Server) stepUpAdmit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:162 has gone meanwhile
+	// specs/gameserver/spec.yaml:160 has gone meanwhile
 	if !m.Asked[ev.Admit.Client].Present {
 		return took(3)
 	}
-	// specs/gameserver/spec.yaml:163
+	// specs/gameserver/spec.yaml:161
 	if m.count() == Places {
 		m.Asked[ev.Admit.Client] = Optional[Asker]{}
 		fx.sendTo(MessageFull, ev.Admit.Client)
 		return took(4)
 	}
-	// specs/gameserver/spec.yaml:164 two players of one name there must not be, and no reply says so
+	// specs/gameserver/spec.yaml:162 two players of one name there must not be, and no reply says so
 	some := false
 	for p := range fsm.Peer(40) {
 		if m.List[p].Present && m.List[p].Value.Name == m.Asked[ev.Admit.Client].Value.Name {
@@ -225,7 +225,7 @@ func (m *Server) stepUpAdmit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.sendTo(MessageInvalid, ev.Admit.Client)
 		return took(5)
 	}
-	// specs/gameserver/spec.yaml:165
+	// specs/gameserver/spec.yaml:163
 	if ev.Admit.Key > m.Latest {
 		old := *m
 		slot := m.firstSlot()
@@ -300,17 +300,17 @@ func (m *Server) stepUpAdmit(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpRename handles RENAME in the state up.
 func (m *Server) stepUpRename(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:176
+	// specs/gameserver/spec.yaml:174
 	if !m.List[fx.from].Present {
 		fx.sendTo(MessageInvalid, fx.from)
 		return took(12)
 	}
-	// specs/gameserver/spec.yaml:177
+	// specs/gameserver/spec.yaml:175
 	if m.someByList(ev, fx) {
 		fx.sendTo(MessageTaken, fx.from)
 		return took(13)
 	}
-	// specs/gameserver/spec.yaml:178
+	// specs/gameserver/spec.yaml:176
 	old := *m
 	fx.sendTo(MessageRenamed, fx.from)
 	m.List[fx.from].Value.Name = ev.Message.Rename.Name
@@ -389,15 +389,15 @@ func (m *Server) stepUpRename(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpAlive handles ALIVE in the state up.
 func (m *Server) stepUpAlive(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:197 of somebody who has gone, or forged
+	// specs/gameserver/spec.yaml:195 of somebody who has gone, or forged
 	if !m.List[fx.from].Present || m.List[fx.from].Value.Key != ev.Message.Alive.Key {
 		return took(21)
 	}
-	// specs/gameserver/spec.yaml:198 a copy
+	// specs/gameserver/spec.yaml:196 a copy
 	if m.List[fx.from].Value.Recent.contains(ev.Message.Alive.Number) || ev.Message.Alive.Number <= m.List[fx.from].Value.Floor {
 		return took(22)
 	}
-	// specs/gameserver/spec.yaml:199 overtaken
+	// specs/gameserver/spec.yaml:197 overtaken
 	if ev.Message.Alive.Number <= m.List[fx.from].Value.State {
 		old := *m
 		if !m.note(fx, ev.Message.Alive.Number) {
@@ -406,7 +406,7 @@ func (m *Server) stepUpAlive(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.report(ServerReportOld).Old = ServerOldReport{Client: fx.from, Events: ev.Message.Alive.Events}
 		return took(23)
 	}
-	// specs/gameserver/spec.yaml:202
+	// specs/gameserver/spec.yaml:200
 	old := *m
 	if !m.note(fx, ev.Message.Alive.Number) || !m.List[fx.from].Present {
 		return m.undo(&old, fx, 24)
@@ -453,11 +453,11 @@ func (m *Server) stepUpAlive(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpRelay handles relay in the state up.
 func (m *Server) stepUpRelay(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:219 has gone or landed meanwhile
+	// specs/gameserver/spec.yaml:217 has gone or landed meanwhile
 	if !m.List[ev.Relay.Client].Present || !m.List[ev.Relay.Client].Value.Flies {
 		return took(29)
 	}
-	// specs/gameserver/spec.yaml:220
+	// specs/gameserver/spec.yaml:218
 	old := *m
 	var set uint64
 	for key := range fsm.Peer(40) {
@@ -500,11 +500,11 @@ func (m *Server) stepUpRelay(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpSight handles sight in the state up.
 func (m *Server) stepUpSight(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:214 has gone meanwhile
+	// specs/gameserver/spec.yaml:212 has gone meanwhile
 	if !m.List[ev.Sight.Client].Present {
 		return took(27)
 	}
-	// specs/gameserver/spec.yaml:215
+	// specs/gameserver/spec.yaml:213
 	old := *m
 	var set uint64
 	for key := range fsm.Peer(40) {
@@ -546,15 +546,15 @@ func (m *Server) stepUpSight(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpState handles STATE in the state up.
 func (m *Server) stepUpState(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:186 of somebody who has gone, or forged
+	// specs/gameserver/spec.yaml:184 of somebody who has gone, or forged
 	if !m.List[fx.from].Present || m.List[fx.from].Value.Key != ev.Message.State.Key {
 		return took(17)
 	}
-	// specs/gameserver/spec.yaml:187 a copy
+	// specs/gameserver/spec.yaml:185 a copy
 	if m.List[fx.from].Value.Recent.contains(ev.Message.State.Number) || ev.Message.State.Number <= m.List[fx.from].Value.Floor {
 		return took(18)
 	}
-	// specs/gameserver/spec.yaml:188 overtaken; its events have happened all the same
+	// specs/gameserver/spec.yaml:186 overtaken; its events have happened all the same
 	if ev.Message.State.Number <= m.List[fx.from].Value.State {
 		old := *m
 		if !m.note(fx, ev.Message.State.Number) {
@@ -563,7 +563,7 @@ func (m *Server) stepUpState(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 		fx.report(ServerReportOld).Old = ServerOldReport{Client: fx.from, Events: ev.Message.State.Events}
 		return took(19)
 	}
-	// specs/gameserver/spec.yaml:191
+	// specs/gameserver/spec.yaml:189
 	old := *m
 	if !m.note(fx, ev.Message.State.Number) || !m.List[fx.from].Present {
 		return m.undo(&old, fx, 20)
@@ -587,7 +587,7 @@ func (m *Server) stepUpState(ev *ServerEvent, fx *ServerEffects) fsm.Result {
 
 // stepUpSpread handles spread in the state up.
 func (m *Server) stepUpSpread(ev *ServerEvent, fx *ServerEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:228
+	// specs/gameserver/spec.yaml:226
 	old := *m
 	var set uint64
 	for key := range fsm.Peer(40) {

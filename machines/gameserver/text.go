@@ -117,6 +117,23 @@ func appendClient(b []byte, m *Client) []byte {
 	return append(b, '}')
 }
 
+// appendOther2 appends the machine's state, parameters, variables, timers and parts.
+func appendOther2(b []byte, m *Other2) []byte {
+	b = append(b, m.State.String()...)
+	if m.Asked.Present {
+		b = wire.AppendWord(b, "{asked: ", m.Asked.Value.String())
+	} else {
+		b = append(b, "{asked: none"...)
+	}
+	return append(b, '}')
+}
+
+// appendStranger appends the machine's state, parameters, variables, timers and parts.
+func appendStranger(b []byte, m *Stranger) []byte {
+	b = append(b, m.State.String()...)
+	return b
+}
+
 func appendSlots(b []byte, v *Slots) []byte {
 	sep := "["
 	for i := range 16 {
@@ -268,4 +285,8 @@ func readVersion(s *wire.Scanner, v *Version) {
 	v.Major = Digit(s.Open('{').Field("major").Int(0, 9))
 	v.Minor = Digit(s.Field("minor").Int(0, 9))
 	s.Close('}')
+}
+
+func readReply(s *wire.Scanner, v *Reply) {
+	*v = Reply(s.Word("accepted", "full", "invalid", "incompatible", "banned", "removing", "notJoined", "renamed", "taken"))
 }

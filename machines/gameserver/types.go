@@ -19,7 +19,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "7172265c469df95c95c6eaa4385351b9fda9f5fdfd6b26c6924a024330c5f5cd"
+const hash = "9150609fb29a027c6f9dff43b5c73ff86c6598404afa88a32772284579bc45ae"
 
 // The constants of the specification that its machines use.
 const (
@@ -57,6 +57,12 @@ func NewName(s string) (t Name, ok bool) {
 // String returns the text.
 func (t Name) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
 
+// nameOf makes a constant of the specification.
+func nameOf(s string) Name {
+	t, _ := NewName(s)
+	return t
+}
+
 // System is a text of at most 31 bytes. Bytes of Data from Len on are 0.
 // an operating system.
 type System struct {
@@ -72,6 +78,12 @@ func NewSystem(s string) (t System, ok bool) {
 
 // String returns the text.
 func (t System) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// systemOf makes a constant of the specification.
+func systemOf(s string) System {
+	t, _ := NewSystem(s)
+	return t
+}
 
 // Address is a text of at most 15 bytes. Bytes of Data from Len on are 0.
 // of a player's computer, as 192.168.1.1.
@@ -104,6 +116,12 @@ func NewLine(s string) (t Line, ok bool) {
 
 // String returns the text.
 func (t Line) String() string { return string(t.Data[:min(int(t.Len), len(t.Data))]) }
+
+// lineOf makes a constant of the specification.
+func lineOf(s string) Line {
+	t, _ := NewLine(s)
+	return t
+}
 
 // Asker is a record.
 // who wants to play and is looked up by the program.
@@ -203,6 +221,43 @@ type Other struct {
 	Name Name
 	Ip   Address
 }
+
+// Request is an enumeration.
+type Request uint8
+
+// The values of Request.
+const (
+	RequestToJoin Request = iota
+	RequestToLeave
+	RequestToRename
+)
+
+var requestNames = [...]string{"toJoin", "toLeave", "toRename"}
+
+// String returns the name as the specification has it.
+func (v Request) String() string { return fsm.Name(requestNames[:], int(v)) }
+
+// Reply is an enumeration.
+// what a server may answer.
+type Reply uint8
+
+// The values of Reply.
+const (
+	ReplyAccepted Reply = iota
+	ReplyFull
+	ReplyInvalid
+	ReplyIncompatible
+	ReplyBanned
+	ReplyRemoving
+	ReplyNotJoined
+	ReplyRenamed
+	ReplyTaken
+)
+
+var replyNames = [...]string{"accepted", "full", "invalid", "incompatible", "banned", "removing", "notJoined", "renamed", "taken"}
+
+// String returns the name as the specification has it.
+func (v Reply) String() string { return fsm.Name(replyNames[:], int(v)) }
 
 // Why is an enumeration.
 // why nobody is let in.

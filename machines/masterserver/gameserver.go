@@ -115,11 +115,8 @@ func (m *Gameserver) Step(ev *GameserverEvent, fx *GameserverEffects) fsm.Result
 		switch ev.Kind {
 		case GameserverCommandPlayers:
 			// specs/masterserver/spec.yaml:111
-			if ev.Players.Count != m.Now {
-				m.Now = ev.Players.Count
-				return took(12)
-			}
-			return refused(fsm.NoTransition)
+			m.Now = ev.Players.Count
+			return took(12)
 		case GameserverReceiveAcknowledged:
 			// specs/masterserver/spec.yaml:113
 			if m.Now == m.Told {

@@ -14,7 +14,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "b28397767074c06b6eecd06fd438103c7e2b9cb8dd4593c669388c5a2e8526de"
+const hash = "b81110e717f5dd9a25b7418aa3609dd575a1f716c4931a977eb8e21e566dec29"
 
 // The constants of the specification that its machines use.
 const (

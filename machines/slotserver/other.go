@@ -109,10 +109,6 @@ func (m *Other2) Step(ev *OtherEvent, fx *OtherEffects) fsm.Result {
 				return took(12)
 			}
 			return refused(fsm.NoTransition)
-		case OtherEventLost:
-			// specs/slotserver/spec.yaml:222
-			m.Asked = Optional[Request]{}
-			return took(13)
 		}
 	}
 	switch ev.Kind {

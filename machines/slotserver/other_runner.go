@@ -218,7 +218,6 @@ var otherInfo = fsm.Info{
 		{Name: "up answer/7", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 219, Col: 13},
 		{Name: "up answer/8", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 220, Col: 13},
 		{Name: "up answer/9", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 221, Col: 13},
-		{Name: "up lost", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 222, Col: 15},
 	},
 	TickNanos:  0,
 	Parties:    40,
@@ -231,10 +230,10 @@ var otherInfo = fsm.Info{
 
 // What each state handles or ignores.
 var otherLegal = [...]string{
-	OtherStateUp: "lost, JOIN, REMOVE, RENAME, answer, greet",
+	OtherStateUp: "JOIN, REMOVE, RENAME, answer, greet",
 }
 
 // The first branch of each event that a state handles, plus 1.
 var otherHandles = [][]uint16{
-	OtherStateUp: {OtherEventLost: 14, OtherReceiveJoin: 1, OtherReceiveRemove: 2, OtherReceiveRename: 3, OtherCommandAnswer: 5, OtherCommandGreet: 4},
+	OtherStateUp: {OtherReceiveJoin: 1, OtherReceiveRemove: 2, OtherReceiveRename: 3, OtherCommandAnswer: 5, OtherCommandGreet: 4},
 }

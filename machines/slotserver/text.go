@@ -76,6 +76,12 @@ func appendOther2(b []byte, m *Other2) []byte {
 	return append(b, '}')
 }
 
+// appendStranger appends the machine's state, parameters, variables, timers and parts.
+func appendStranger(b []byte, m *Stranger) []byte {
+	b = append(b, m.State.String()...)
+	return b
+}
+
 func appendVersion(b []byte, v *Version) []byte {
 	b = wire.AppendInt(b, "{major: ", int64(v.Major))
 	b = wire.AppendInt(b, ", minor: ", int64(v.Minor))
