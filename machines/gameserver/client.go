@@ -35,7 +35,7 @@ type Client struct {
 	View   View                // how many lines about players were heard
 	Number Number              // of the packet that was sent last
 	Ships  [16]Optional[Seen]  // the others' ships
-	Recent Recent              // packets that were heard
+	Recent Recent              // packets with events that were heard
 	Floor  Number              // all up to this one were
 }
 
@@ -76,20 +76,20 @@ func (m *Client) stepAway(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.State = ClientStateJoining
 		return took(0)
 	case ClientReceiveText:
-		// specs/gameserver/spec.yaml:300 a server may greet
+		// specs/gameserver/spec.yaml:299 a server may greet
 		fx.report(ClientReportSays).Says = ClientSaysReport{Text: ev.Message.Text.Text}
 		return took(1)
 	case ClientReceiveShip:
-		// specs/gameserver/spec.yaml:301
+		// specs/gameserver/spec.yaml:300
 		return ignored(2)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:301
+		// specs/gameserver/spec.yaml:300
 		return ignored(3)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:301
+		// specs/gameserver/spec.yaml:300
 		return ignored(4)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:304
+		// specs/gameserver/spec.yaml:303
 		m.linkLost(fx)
 		return took(5)
 	}
@@ -139,20 +139,20 @@ func (m *Client) stepJoining(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		m.Leaves = true
 		return took(12)
 	case ClientReceiveText:
-		// specs/gameserver/spec.yaml:300 a server may greet
+		// specs/gameserver/spec.yaml:299 a server may greet
 		fx.report(ClientReportSays).Says = ClientSaysReport{Text: ev.Message.Text.Text}
 		return took(13)
 	case ClientReceiveShip:
-		// specs/gameserver/spec.yaml:301
+		// specs/gameserver/spec.yaml:300
 		return ignored(14)
 	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:301
+		// specs/gameserver/spec.yaml:300
 		return ignored(15)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:301
+		// specs/gameserver/spec.yaml:300
 		return ignored(16)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:304
+		// specs/gameserver/spec.yaml:303
 		m.linkLost(fx)
 		return took(17)
 	}
@@ -178,10 +178,7 @@ func (m *Client) stepPlaying(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		return took(20)
 	case ClientReceiveAdd:
 		// specs/gameserver/spec.yaml:270
-		m.Others[ev.Message.Add.Slot] = Optional[Other]{Present: true, Value: Other{Name: ev.Message.Add.Name, Ip: ev.Message.Add.Ip}}
-		m.Ships[ev.Message.Add.Slot] = Optional[Seen]{}
-		m.View = View((int64(m.View) + 1) % Views)
-		fx.report(ClientReportChanged)
+		m.receiveAdd(ev, fx)
 		return took(21)
 	case ClientReceiveGone:
 		// specs/gameserver/spec.yaml:271
@@ -248,43 +245,32 @@ func (m *Client) stepPlaying(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		if !m.Key.Present || m.Key.Value != ev.Message.Hide.Key || ev.Message.Hide.View != m.View {
 			return took(32)
 		}
-		// specs/gameserver/spec.yaml:291 a copy
-		if m.Recent.contains(ev.Message.Hide.Number) || ev.Message.Hide.Number <= m.Floor {
+		// specs/gameserver/spec.yaml:291 a copy, or overtaken by a newer one
+		if m.Ships[ev.Message.Hide.Slot].Present && ev.Message.Hide.Number <= m.Ships[ev.Message.Hide.Slot].Value.Number {
 			return took(33)
 		}
-		// specs/gameserver/spec.yaml:292 overtaken by a newer one
-		if m.Ships[ev.Message.Hide.Slot].Present && ev.Message.Hide.Number <= m.Ships[ev.Message.Hide.Slot].Value.Number {
-			old := *m
-			if !m.receiveHide(ev) {
-				return m.undo(&old, fx, 34)
-			}
-			return took(34)
-		}
-		// specs/gameserver/spec.yaml:293
-		old := *m
-		if !m.receiveHideInPlaying(ev, fx) {
-			return m.undo(&old, fx, 35)
-		}
-		return took(35)
+		// specs/gameserver/spec.yaml:292
+		m.receiveHide(ev, fx)
+		return took(34)
 	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:295 of another connection or time
+		// specs/gameserver/spec.yaml:294 of another connection or time
 		if !m.Key.Present || m.Key.Value != ev.Message.News.Key || ev.Message.News.View != m.View {
+			return took(35)
+		}
+		// specs/gameserver/spec.yaml:295 a copy
+		if m.Recent.contains(ev.Message.News.Number) || ev.Message.News.Number <= m.Floor {
 			return took(36)
 		}
-		// specs/gameserver/spec.yaml:296 a copy
-		if m.Recent.contains(ev.Message.News.Number) || ev.Message.News.Number <= m.Floor {
-			return took(37)
-		}
-		// specs/gameserver/spec.yaml:297
+		// specs/gameserver/spec.yaml:296
 		old := *m
 		if !m.receiveNews(ev, fx) {
-			return m.undo(&old, fx, 38)
+			return m.undo(&old, fx, 37)
 		}
-		return took(38)
+		return took(37)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:304
+		// specs/gameserver/spec.yaml:303
 		m.linkLost(fx)
-		return took(39)
+		return took(38)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -296,157 +282,138 @@ func (m *Client) stepRenaming(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 		// specs/slotserver/spec.yaml:164
 		if m.Leaves {
 			m.receiveAccepted(fx)
-			return took(40)
+			return took(39)
 		}
 		// specs/slotserver/spec.yaml:165
 		m.Own = m.Wanted
 		fx.report(ClientReportRenamed).Renamed = ClientRenamedReport{Name: m.Wanted}
 		m.State = ClientStatePlaying
-		return took(41)
+		return took(40)
 	case ClientReceiveTaken:
 		// specs/slotserver/spec.yaml:167
 		if m.Leaves {
 			m.receiveAccepted(fx)
-			return took(42)
+			return took(41)
 		}
 		// specs/slotserver/spec.yaml:168
 		fx.report(ClientReportTaken)
 		m.State = ClientStatePlaying
-		return took(43)
+		return took(42)
 	case ClientReceiveInvalid:
 		// specs/slotserver/spec.yaml:170
 		if m.Leaves {
 			m.receiveAccepted(fx)
-			return took(44)
+			return took(43)
 		}
 		// specs/slotserver/spec.yaml:171
 		fx.report(ClientReportRejected)
 		m.State = ClientStatePlaying
-		return took(45)
+		return took(44)
 	case ClientCommandLeave:
 		// specs/slotserver/spec.yaml:172
 		m.Leaves = true
-		return took(46)
+		return took(45)
 	case ClientReceiveKey:
 		// specs/gameserver/spec.yaml:269
 		m.Key = Optional[Key]{Present: true, Value: ev.Message.Key.Key}
-		return took(47)
+		return took(46)
 	case ClientReceiveAdd:
 		// specs/gameserver/spec.yaml:270
-		m.Others[ev.Message.Add.Slot] = Optional[Other]{Present: true, Value: Other{Name: ev.Message.Add.Name, Ip: ev.Message.Add.Ip}}
-		m.Ships[ev.Message.Add.Slot] = Optional[Seen]{}
-		m.View = View((int64(m.View) + 1) % Views)
-		fx.report(ClientReportChanged)
-		return took(48)
+		m.receiveAdd(ev, fx)
+		return took(47)
 	case ClientReceiveGone:
 		// specs/gameserver/spec.yaml:271
 		old := *m
 		if !m.receiveGone(ev, fx) {
-			return m.undo(&old, fx, 49)
+			return m.undo(&old, fx, 48)
 		}
-		return took(49)
+		return took(48)
 	case ClientReceiveNamed:
 		// specs/gameserver/spec.yaml:272
 		old := *m
 		if !m.receiveNamed(ev, fx) {
-			return m.undo(&old, fx, 50)
+			return m.undo(&old, fx, 49)
 		}
-		return took(50)
+		return took(49)
 	case ClientReceiveText:
 		// specs/gameserver/spec.yaml:273
 		fx.report(ClientReportSays).Says = ClientSaysReport{Text: ev.Message.Text.Text}
-		return took(51)
+		return took(50)
 	case ClientCommandTell:
 		// specs/gameserver/spec.yaml:275 the server has no datagrams, or numbers are used up
 		if !m.Key.Present || m.Number == Numbers {
-			return took(52)
+			return took(51)
 		}
 		// specs/gameserver/spec.yaml:276
 		if ev.Tell.Ship.Present {
 			old := *m
 			if !m.commandTell(ev, fx) {
-				return m.undo(&old, fx, 53)
+				return m.undo(&old, fx, 52)
 			}
-			return took(53)
+			return took(52)
 		}
 		// specs/gameserver/spec.yaml:277
 		old := *m
 		if !m.commandTellInPlaying(ev, fx) {
-			return m.undo(&old, fx, 54)
+			return m.undo(&old, fx, 53)
 		}
-		return took(54)
+		return took(53)
 	case ClientReceiveShip:
-		return m.stepRenamingShip(ev, fx)
-	case ClientReceiveHide:
-		// specs/gameserver/spec.yaml:290 of another connection or time
-		if !m.Key.Present || m.Key.Value != ev.Message.Hide.Key || ev.Message.Hide.View != m.View {
-			return took(59)
+		// specs/gameserver/spec.yaml:279 of another connection, or about players of whom the lines say something else
+		if !m.Key.Present || m.Key.Value != ev.Message.Ship.Key || ev.Message.Ship.View != m.View || m.Slot.Present && m.Slot.Value == ev.Message.Ship.Slot {
+			return took(54)
 		}
-		// specs/gameserver/spec.yaml:291 a copy
-		if m.Recent.contains(ev.Message.Hide.Number) || ev.Message.Hide.Number <= m.Floor {
-			return took(60)
+		// specs/gameserver/spec.yaml:280 a copy
+		if m.Recent.contains(ev.Message.Ship.Number) || ev.Message.Ship.Number <= m.Floor {
+			return took(55)
 		}
-		// specs/gameserver/spec.yaml:292 overtaken by a newer one
-		if m.Ships[ev.Message.Hide.Slot].Present && ev.Message.Hide.Number <= m.Ships[ev.Message.Hide.Slot].Value.Number {
+		// specs/gameserver/spec.yaml:281 overtaken; its events have happened all the same
+		if m.Ships[ev.Message.Ship.Slot].Present && ev.Message.Ship.Number <= m.Ships[ev.Message.Ship.Slot].Value.Number {
 			old := *m
-			if !m.receiveHide(ev) {
-				return m.undo(&old, fx, 61)
+			if !m.receiveShip(ev, fx) {
+				return m.undo(&old, fx, 56)
 			}
-			return took(61)
+			return took(56)
 		}
-		// specs/gameserver/spec.yaml:293
+		// specs/gameserver/spec.yaml:284
 		old := *m
-		if !m.receiveHideInPlaying(ev, fx) {
-			return m.undo(&old, fx, 62)
-		}
-		return took(62)
-	case ClientReceiveNews:
-		// specs/gameserver/spec.yaml:295 of another connection or time
-		if !m.Key.Present || m.Key.Value != ev.Message.News.Key || ev.Message.News.View != m.View {
-			return took(63)
-		}
-		// specs/gameserver/spec.yaml:296 a copy
-		if m.Recent.contains(ev.Message.News.Number) || ev.Message.News.Number <= m.Floor {
-			return took(64)
-		}
-		// specs/gameserver/spec.yaml:297
-		old := *m
-		if !m.receiveNews(ev, fx) {
-			return m.undo(&old, fx, 65)
-		}
-		return took(65)
-	case ClientEventLost:
-		// specs/gameserver/spec.yaml:304
-		m.linkLost(fx)
-		return took(66)
-	}
-	return m.unmentioned(ev, fx)
-}
-
-// stepRenamingShip handles SHIP in the state renaming.
-func (m *Client) stepRenamingShip(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	// specs/gameserver/spec.yaml:279 of another connection, or about players of whom the lines say something else
-	if !m.Key.Present || m.Key.Value != ev.Message.Ship.Key || ev.Message.Ship.View != m.View || m.Slot.Present && m.Slot.Value == ev.Message.Ship.Slot {
-		return took(55)
-	}
-	// specs/gameserver/spec.yaml:280 a copy
-	if m.Recent.contains(ev.Message.Ship.Number) || ev.Message.Ship.Number <= m.Floor {
-		return took(56)
-	}
-	// specs/gameserver/spec.yaml:281 overtaken; its events have happened all the same
-	if m.Ships[ev.Message.Ship.Slot].Present && ev.Message.Ship.Number <= m.Ships[ev.Message.Ship.Slot].Value.Number {
-		old := *m
-		if !m.receiveShip(ev, fx) {
+		if !m.receiveShipInPlaying(ev, fx) {
 			return m.undo(&old, fx, 57)
 		}
 		return took(57)
+	case ClientReceiveHide:
+		// specs/gameserver/spec.yaml:290 of another connection or time
+		if !m.Key.Present || m.Key.Value != ev.Message.Hide.Key || ev.Message.Hide.View != m.View {
+			return took(58)
+		}
+		// specs/gameserver/spec.yaml:291 a copy, or overtaken by a newer one
+		if m.Ships[ev.Message.Hide.Slot].Present && ev.Message.Hide.Number <= m.Ships[ev.Message.Hide.Slot].Value.Number {
+			return took(59)
+		}
+		// specs/gameserver/spec.yaml:292
+		m.receiveHide(ev, fx)
+		return took(60)
+	case ClientReceiveNews:
+		// specs/gameserver/spec.yaml:294 of another connection or time
+		if !m.Key.Present || m.Key.Value != ev.Message.News.Key || ev.Message.News.View != m.View {
+			return took(61)
+		}
+		// specs/gameserver/spec.yaml:295 a copy
+		if m.Recent.contains(ev.Message.News.Number) || ev.Message.News.Number <= m.Floor {
+			return took(62)
+		}
+		// specs/gameserver/spec.yaml:296
+		old := *m
+		if !m.receiveNews(ev, fx) {
+			return m.undo(&old, fx, 63)
+		}
+		return took(63)
+	case ClientEventLost:
+		// specs/gameserver/spec.yaml:303
+		m.linkLost(fx)
+		return took(64)
 	}
-	// specs/gameserver/spec.yaml:284
-	old := *m
-	if !m.receiveShipInPlaying(ev, fx) {
-		return m.undo(&old, fx, 58)
-	}
-	return took(58)
+	return m.unmentioned(ev, fx)
 }
 
 // stepLeaving is Step in the state leaving.
@@ -455,45 +422,45 @@ func (m *Client) stepLeaving(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	case ClientReceiveRemoving:
 		// specs/slotserver/spec.yaml:175
 		m.receiveRemoving(fx)
-		return took(67)
+		return took(65)
 	case ClientReceiveNotJoined:
 		// specs/slotserver/spec.yaml:176 should not happen; there is nothing left to do
 		m.receiveRemoving(fx)
-		return took(68)
+		return took(66)
 	case ClientReceiveInvalid:
 		// specs/slotserver/spec.yaml:177
 		fx.report(ClientReportRejected)
 		m.State = ClientStateOver
 		m.enterOver(fx)
-		return took(69)
+		return took(67)
 	case ClientReceiveAdd:
 		// specs/gameserver/spec.yaml:260
-		return ignored(70)
+		return ignored(68)
 	case ClientReceiveGone:
 		// specs/gameserver/spec.yaml:260
-		return ignored(71)
+		return ignored(69)
 	case ClientReceiveNamed:
 		// specs/gameserver/spec.yaml:260
-		return ignored(72)
+		return ignored(70)
 	case ClientReceiveText:
 		// specs/gameserver/spec.yaml:260
-		return ignored(73)
+		return ignored(71)
 	case ClientReceiveKey:
 		// specs/gameserver/spec.yaml:260
-		return ignored(74)
+		return ignored(72)
 	case ClientReceiveShip:
 		// specs/gameserver/spec.yaml:260
-		return ignored(75)
+		return ignored(73)
 	case ClientReceiveHide:
 		// specs/gameserver/spec.yaml:260
-		return ignored(76)
+		return ignored(74)
 	case ClientReceiveNews:
 		// specs/gameserver/spec.yaml:260
-		return ignored(77)
+		return ignored(75)
 	case ClientEventLost:
-		// specs/gameserver/spec.yaml:304
+		// specs/gameserver/spec.yaml:303
 		m.linkLost(fx)
-		return took(78)
+		return took(76)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -503,13 +470,13 @@ func (m *Client) stepOver(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveShip:
 		// specs/gameserver/spec.yaml:265
-		return ignored(79)
+		return ignored(77)
 	case ClientReceiveHide:
 		// specs/gameserver/spec.yaml:265
-		return ignored(80)
+		return ignored(78)
 	case ClientReceiveNews:
 		// specs/gameserver/spec.yaml:265
-		return ignored(81)
+		return ignored(79)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -549,6 +516,13 @@ func (m *Client) linkLost(fx *ClientEffects) {
 func (m *Client) receiveAccepted(fx *ClientEffects) {
 	fx.sendTo(MessageRemove, 0)
 	m.State = ClientStateLeaving
+}
+
+// receiveAdd handles ADD in the states playing and renaming.
+func (m *Client) receiveAdd(ev *ClientEvent, fx *ClientEffects) {
+	m.Others[ev.Message.Add.Slot] = Optional[Other]{Present: true, Value: Other{Name: ev.Message.Add.Name, Ip: ev.Message.Add.Ip}}
+	m.View = View((int64(m.View) + 1) % Views)
+	fx.report(ClientReportChanged)
 }
 
 // receiveGone handles GONE in the states playing and renaming. It returns false if the step is refused.
@@ -670,28 +644,10 @@ func (m *Client) receiveShipInPlaying(ev *ClientEvent, fx *ClientEffects) bool {
 	return true
 }
 
-// receiveHide handles HIDE in the states playing and renaming. It returns false if the step is refused.
-func (m *Client) receiveHide(ev *ClientEvent) bool {
-	if m.Recent.Len == History {
-		m.Floor = max(m.Floor, m.Recent.Items[0])
-		m.Recent.dropFirst()
-	}
-	return m.Recent.add(ev.Message.Hide.Number)
-}
-
-// receiveHideInPlaying handles HIDE in the states playing and renaming. It returns false if the step is
-// refused.
-func (m *Client) receiveHideInPlaying(ev *ClientEvent, fx *ClientEffects) bool {
-	if m.Recent.Len == History {
-		m.Floor = max(m.Floor, m.Recent.Items[0])
-		m.Recent.dropFirst()
-	}
-	if !m.Recent.add(ev.Message.Hide.Number) {
-		return false
-	}
+// receiveHide handles HIDE in the states playing and renaming.
+func (m *Client) receiveHide(ev *ClientEvent, fx *ClientEffects) {
 	m.Ships[ev.Message.Hide.Slot] = Optional[Seen]{Present: true, Value: Seen{Number: ev.Message.Hide.Number, Visible: false}}
 	fx.report(ClientReportHidden).Hidden = ClientHiddenReport{Slot: ev.Message.Hide.Slot}
-	return true
 }
 
 // receiveNews handles NEWS in the states playing and renaming. It returns false if the step is refused.

@@ -50,7 +50,7 @@ func (m *Other2) Step(ev *OtherEvent, fx *OtherEffects) fsm.Result {
 			m.Asked = Optional[Request]{Present: true, Value: RequestToRename}
 			return took(2)
 		case OtherCommandGreet:
-			// specs/gameserver/spec.yaml:309
+			// specs/gameserver/spec.yaml:308
 			fx.sendTo(MessageText, 1).Text = TextMessage{Text: lineOf("")}
 			return took(3)
 		case OtherCommandAnswer:

@@ -237,7 +237,7 @@ var otherInfo = fsm.Info{
 		{Name: "up JOIN", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 208, Col: 15},
 		{Name: "up REMOVE", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 209, Col: 17},
 		{Name: "up RENAME", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 210, Col: 17},
-		{Name: "up greet", From: 0, To: 0, File: "specs/gameserver/spec.yaml", Line: 309, Col: 16},
+		{Name: "up greet", From: 0, To: 0, File: "specs/gameserver/spec.yaml", Line: 308, Col: 16},
 		{Name: "up answer/1", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 213, Col: 13},
 		{Name: "up answer/2", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 214, Col: 13},
 		{Name: "up answer/3", From: 0, To: 0, File: "specs/slotserver/spec.yaml", Line: 215, Col: 13},

@@ -73,7 +73,7 @@ func (m *Stranger) stepHere(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 		m.State = StrangerStateWaiting
 		return took(2)
 	case StrangerCommandSayOther:
-		// specs/gameserver/spec.yaml:314
+		// specs/gameserver/spec.yaml:313
 		fx.sendTo(MessageText, 0).Text = TextMessage{Text: ev.SayOther.Text}
 		m.State = StrangerStateWaiting
 		return took(3)
@@ -82,19 +82,19 @@ func (m *Stranger) stepHere(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 		m.commandHangUp(fx)
 		return took(4)
 	case StrangerReceiveAdd:
-		// specs/gameserver/spec.yaml:315
+		// specs/gameserver/spec.yaml:314
 		return ignored(5)
 	case StrangerReceiveGone:
-		// specs/gameserver/spec.yaml:315
+		// specs/gameserver/spec.yaml:314
 		return ignored(6)
 	case StrangerReceiveNamed:
-		// specs/gameserver/spec.yaml:315
+		// specs/gameserver/spec.yaml:314
 		return ignored(7)
 	case StrangerReceiveText:
-		// specs/gameserver/spec.yaml:315
+		// specs/gameserver/spec.yaml:314
 		return ignored(8)
 	case StrangerReceiveKey:
-		// specs/gameserver/spec.yaml:315
+		// specs/gameserver/spec.yaml:314
 		return ignored(9)
 	}
 	return m.unmentioned(ev, fx)
@@ -142,19 +142,19 @@ func (m *Stranger) stepAsking(ev *StrangerEvent, fx *StrangerEffects) fsm.Result
 		m.commandHangUp(fx)
 		return took(17)
 	case StrangerReceiveAdd:
-		// specs/gameserver/spec.yaml:316
+		// specs/gameserver/spec.yaml:315
 		return ignored(18)
 	case StrangerReceiveGone:
-		// specs/gameserver/spec.yaml:316
+		// specs/gameserver/spec.yaml:315
 		return ignored(19)
 	case StrangerReceiveNamed:
-		// specs/gameserver/spec.yaml:316
+		// specs/gameserver/spec.yaml:315
 		return ignored(20)
 	case StrangerReceiveText:
-		// specs/gameserver/spec.yaml:316
+		// specs/gameserver/spec.yaml:315
 		return ignored(21)
 	case StrangerReceiveKey:
-		// specs/gameserver/spec.yaml:316
+		// specs/gameserver/spec.yaml:315
 		return ignored(22)
 	}
 	return m.unmentioned(ev, fx)
@@ -189,19 +189,19 @@ func (m *Stranger) stepTwice(ev *StrangerEvent, fx *StrangerEffects) fsm.Result 
 		m.State = StrangerStateAsking
 		return took(27)
 	case StrangerReceiveAdd:
-		// specs/gameserver/spec.yaml:317
+		// specs/gameserver/spec.yaml:316
 		return ignored(28)
 	case StrangerReceiveGone:
-		// specs/gameserver/spec.yaml:317
+		// specs/gameserver/spec.yaml:316
 		return ignored(29)
 	case StrangerReceiveNamed:
-		// specs/gameserver/spec.yaml:317
+		// specs/gameserver/spec.yaml:316
 		return ignored(30)
 	case StrangerReceiveText:
-		// specs/gameserver/spec.yaml:317
+		// specs/gameserver/spec.yaml:316
 		return ignored(31)
 	case StrangerReceiveKey:
-		// specs/gameserver/spec.yaml:317
+		// specs/gameserver/spec.yaml:316
 		return ignored(32)
 	}
 	return m.unmentioned(ev, fx)
@@ -240,19 +240,19 @@ func (m *Stranger) stepBack(ev *StrangerEvent, fx *StrangerEffects) fsm.Result {
 		m.receiveRemoving(fx)
 		return took(38)
 	case StrangerReceiveAdd:
-		// specs/gameserver/spec.yaml:318
+		// specs/gameserver/spec.yaml:317
 		return ignored(39)
 	case StrangerReceiveGone:
-		// specs/gameserver/spec.yaml:318
+		// specs/gameserver/spec.yaml:317
 		return ignored(40)
 	case StrangerReceiveNamed:
-		// specs/gameserver/spec.yaml:318
+		// specs/gameserver/spec.yaml:317
 		return ignored(41)
 	case StrangerReceiveText:
-		// specs/gameserver/spec.yaml:318
+		// specs/gameserver/spec.yaml:317
 		return ignored(42)
 	case StrangerReceiveKey:
-		// specs/gameserver/spec.yaml:318
+		// specs/gameserver/spec.yaml:317
 		return ignored(43)
 	}
 	return m.unmentioned(ev, fx)
@@ -285,19 +285,19 @@ func (m *Stranger) stepWaiting(ev *StrangerEvent, fx *StrangerEffects) fsm.Resul
 		m.State = StrangerStateHere
 		return took(48)
 	case StrangerReceiveAdd:
-		// specs/gameserver/spec.yaml:319
+		// specs/gameserver/spec.yaml:318
 		return ignored(49)
 	case StrangerReceiveGone:
-		// specs/gameserver/spec.yaml:319
+		// specs/gameserver/spec.yaml:318
 		return ignored(50)
 	case StrangerReceiveNamed:
-		// specs/gameserver/spec.yaml:319
+		// specs/gameserver/spec.yaml:318
 		return ignored(51)
 	case StrangerReceiveText:
-		// specs/gameserver/spec.yaml:319
+		// specs/gameserver/spec.yaml:318
 		return ignored(52)
 	case StrangerReceiveKey:
-		// specs/gameserver/spec.yaml:319
+		// specs/gameserver/spec.yaml:318
 		return ignored(53)
 	}
 	return m.unmentioned(ev, fx)

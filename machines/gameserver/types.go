@@ -19,7 +19,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "9150609fb29a027c6f9dff43b5c73ff86c6598404afa88a32772284579bc45ae"
+const hash = "e34c713c4f885807be8d3fa2c88ff577fdf27cc3557998ca9294543a53974407"
 
 // The constants of the specification that its machines use.
 const (
