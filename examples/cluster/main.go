@@ -59,7 +59,7 @@ type options struct {
 // ofTrial and ofServer are the flags that have a meaning for the one alone.
 var (
 	ofTrial  = []string{"nodes", "lobbies", "joins", "matches", "players", "kill", "nats-servers"}
-	ofServer = []string{"listen", "public", "script", "agones", "max-lobbies", "max-matches", "idle"}
+	ofServer = []string{"listen", "public", "script", "agones", "max-lobbies", "max-matches", "per-address", "idle"}
 )
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -77,6 +77,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.StringVar(&o.script, "script", "", "`address` at which a server is the registration script, too")
 	f.BoolVar(&o.agones, "agones", false, "tell the sidecar of Agones what a server does, and end when it says so")
 	f.IntVar(&o.cfg.Lobbies, "max-lobbies", 4096, "lobbies of a server at a time; negative for none")
+	f.IntVar(&o.cfg.PerAddress, "per-address", 0, "connections of one address; a quarter of all by default")
 	f.IntVar(&o.cfg.Matches, "max-matches", 1024, "matches of a server at a time; negative for none")
 	f.DurationVar(&o.cfg.Idle, "idle", 30*time.Second, "`time` after which a server gives back what nobody is in")
 	f.IntVar(&o.trial.nodes, "nodes", 3, "servers of a trial")
@@ -88,7 +89,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := usage.Parse(f, args, stdout, stderr); done {
 		return code
 	}
-	err := usage.NotNegative(f, "nodes", "lobbies", "joins", "matches", "players", "replicas", "lease", "idle")
+	err := usage.NotNegative(f, "nodes", "lobbies", "joins", "matches", "players", "replicas", "lease", "idle", "per-address")
 	switch {
 	case err != nil:
 	case o.serve:

@@ -119,7 +119,7 @@ func (t *trial) start(ctx context.Context) error {
 		return err
 	}
 	c := exec.Command(self, "-serve", "-nats", t.nats, "-lease", t.lease.String(), "-replicas", fmt.Sprint(t.replicas),
-		"-max-lobbies", fmt.Sprint(t.lobbies+1))
+		"-max-lobbies", fmt.Sprint(t.lobbies+1), "-per-address", "16384")
 	c.Stderr = t.stderr
 	stdout, err := c.StdoutPipe()
 	if err != nil {

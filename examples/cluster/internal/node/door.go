@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"io"
 	"net"
+	"net/netip"
+	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -22,6 +24,43 @@ type visitor struct {
 	done func() // frees the place; to be called when the connection is over
 }
 
+// places are for connections.
+type places struct {
+	most, each int
+
+	mu    sync.Mutex
+	sum   int
+	taken map[netip.Addr]int
+}
+
+// take gives a connection from an address its place, if there is one. To free it twice is to free it once.
+func (p *places) take(from net.Addr) (free func(), ok bool) {
+	a, err := netip.ParseAddrPort(from.String())
+	if err != nil {
+		return nil, false
+	}
+	address := a.Addr().Unmap()
+	if address.Is6() { // a network of 64 bits is one customer
+		network, _ := address.WithZone("").Prefix(64)
+		address = network.Addr()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sum >= p.most || p.taken[address] >= p.each {
+		return nil, false
+	}
+	p.sum++
+	p.taken[address]++
+	return sync.OnceFunc(func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.sum--
+		if p.taken[address]--; p.taken[address] == 0 {
+			delete(p.taken, address)
+		}
+	}), true
+}
+
 // maxFrame is the longest frame that is read at the door.
 const maxFrame = 512
 
@@ -35,10 +74,9 @@ func (n *Node) accept(ctx context.Context, listener *net.TCPListener) error {
 			}
 			return err
 		}
-		select {
-		case n.places <- struct{}{}:
-			go n.door(ctx, conn)
-		default:
+		if free, ok := n.places.take(conn.RemoteAddr()); ok {
+			go n.door(ctx, conn, free)
+		} else {
 			n.Turned.Add(1)
 			conn.Close()
 		}
@@ -46,8 +84,8 @@ func (n *Node) accept(ctx context.Context, listener *net.TCPListener) error {
 }
 
 // door asks a visitor what they want.
-func (n *Node) door(ctx context.Context, conn *net.TCPConn) {
-	v := visitor{conn: conn, done: func() { <-n.places }}
+func (n *Node) door(ctx context.Context, conn *net.TCPConn, free func()) {
+	v := visitor{conn: conn, done: free}
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.Handshake)
 	defer cancel()
 	_ = conn.SetDeadline(time.Now().Add(n.cfg.Handshake))

@@ -151,7 +151,7 @@ func say(t *testing.T, address string, join tenure.JoinMessage) (m tenure.Messag
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
-	a := c.server(c.url, node.Config{Handshake: time.Second, Connections: 20})
+	a := c.server(c.url, node.Config{Handshake: time.Second, Connections: 40, PerAddress: 20})
 	p := c.player("L", "", a.address)
 	for epoch := range uint32(3) {
 		if m := ask(t, a.address, tenure.KindLobby, "L", p.Epoch()+epoch*1000); m.Kind != tenure.MessageHere {

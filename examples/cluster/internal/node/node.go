@@ -11,6 +11,7 @@ import (
 	"errors"
 	"log/slog"
 	"net"
+	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,8 +25,9 @@ type Config struct {
 	Public string // where players connect, if not at the listener's address
 	// Lobbies and Matches are how many the server has at a time: 0 for 4096 and 1024, negative for none.
 	Lobbies, Matches int
-	// Connections is how many players there are at a time, 0 for 16,384.
-	Connections int
+	// Connections is how many players there are at a time, 0 for 16,384, and PerAddress how many of them may have one
+	// address, 0 for a quarter.
+	Connections, PerAddress int
 	// Idle is after how long a lobby or match that nobody is in is given back, 0 for 30 seconds.
 	Idle time.Duration
 	// Gather is how long a match that was another's waits for its players, 0 for two seconds.
@@ -50,7 +52,7 @@ type Node struct {
 
 	current  atomic.Pointer[session]
 	presence *presence
-	places   chan struct{} // one for each connection
+	places   places
 
 	mu    sync.Mutex
 	items map[store.Game]*item
@@ -79,6 +81,7 @@ func New(st *store.Store, cfg Config) *Node {
 	def(&cfg.Lobbies, 4096)
 	def(&cfg.Matches, 1024)
 	def(&cfg.Connections, 16384)
+	def(&cfg.PerAddress, max(1, cfg.Connections/4))
 	span(&cfg.Idle, 30*time.Second)
 	span(&cfg.Gather, 2*time.Second)
 	span(&cfg.Handshake, 10*time.Second)
@@ -86,8 +89,8 @@ func New(st *store.Store, cfg Config) *Node {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Node{cfg: cfg, st: st, items: map[store.Game]*item{}, places: make(chan struct{}, cfg.Connections),
-		presence: newPresence(st)}
+	return &Node{cfg: cfg, st: st, items: map[store.Game]*item{}, presence: newPresence(st),
+		places: places{most: cfg.Connections, each: cfg.PerAddress, taken: map[netip.Addr]int{}}}
 }
 
 // Run serves until ctx ends, which is no error. It gives back what it has. The listener belongs to it.
