@@ -1,0 +1,40 @@
+package node_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/examples/cluster/internal/node"
+	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+)
+
+// Of those who come for a match that goes on elsewhere, the one leads who has executed most frames; if that one is
+// gone, the next.
+func TestGather(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	s := c.server(c.url, node.Config{Gather: time.Minute}) // nothing happens by time alone
+	keys := map[int]uint64{0: 0xA, 2: 0xB, 5: 0xC}
+	if err := s.st.SaveMatch(c.ctx, "m", store.Match{Epoch: 1, Keys: keys}); err != nil {
+		t.Fatal(err)
+	}
+	type told struct {
+		frame tenure.Frame
+		m     tenure.Message
+	}
+	answers := make(chan told, 3)
+	name, _ := tenure.NewName("m")
+	for i, frame := range []tenure.Frame{20, 30, 10} {
+		secret, _ := tenure.NewSecret(string(rune('a' + i)))
+		join := tenure.JoinMessage{Kind: tenure.KindMatch, Game: name, Seats: 3, Frame: frame, Secret: secret}
+		// Who has an answer goes at once.
+		go func() { answers <- told{frame, say(t, s.address, join)} }()
+	}
+	for _, want := range []tenure.Frame{30, 20, 10} {
+		a := <-answers
+		if a.frame != want || a.m.Kind != tenure.MessageHere || !a.m.Here.Leads {
+			t.Errorf("the player who has seen %d is told %+v; it is the turn of the one with %d", a.frame, a.m.Here, want)
+		}
+	}
+}
