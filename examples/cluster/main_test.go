@@ -11,6 +11,7 @@ import (
 
 	"github.com/parley-go/parley/examples/cluster/internal/seek"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/examples/internal/waits"
 	"github.com/parley-go/parley/internal/doctest"
 )
 
@@ -19,7 +20,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-serve" {
 		main()
 	}
-	os.Exit(m.Run())
+	os.Exit(waits.Main(m))
 }
 
 // TestPage does what docs/SCALE.md shows: a trial, smaller, with real processes of which one is killed, and the

@@ -118,7 +118,9 @@ func TestKeep(t *testing.T) {
 	t.Parallel()
 	s, c := begin(t)
 	s.absent = 5
-	ctx, cancel := context.WithCancel(t.Context())
+	bound, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
+	ctx, cancel := context.WithCancel(bound)
 	up := make(chan bool, 2)
 	var games atomic.Int64
 	done := make(chan struct{})
@@ -130,13 +132,13 @@ func TestKeep(t *testing.T) {
 		for s.last() != want {
 			select {
 			case <-tick.C:
-			case <-t.Context().Done():
+			case <-bound.Done():
 				t.Fatalf("said %s, not %s", s.last(), want)
 			}
 		}
 	}
 	alive := func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.healths >= 3 }
-	for !alive() && t.Context().Err() == nil {
+	for !alive() && bound.Err() == nil {
 		runtime.Gosched()
 	}
 	until("[]") // no session, so it is alive and not ready
@@ -161,8 +163,10 @@ func TestKeep(t *testing.T) {
 func TestShutdown(t *testing.T) {
 	t.Parallel()
 	s, c := begin(t)
+	bound, stop := context.WithTimeout(t.Context(), 30*time.Second)
+	defer stop()
 	done := make(chan struct{})
-	go func() { c.Keep(t.Context(), nil, func() int { return 0 }); close(done) }()
+	go func() { c.Keep(bound, nil, func() int { return 0 }); close(done) }()
 	s.mu.Lock()
 	s.state = Shutdown
 	close(s.changed)

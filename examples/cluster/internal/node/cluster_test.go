@@ -224,10 +224,15 @@ func TestLobby(t *testing.T) {
 	})
 	// Who gives back leaves nothing to wait for.
 	before := x.Epoch()
-	if y.conn.RemoteAddr().String() == a.address {
-		a.stop()
-	} else {
-		b.stop()
+	left, other := a, b
+	if y.conn.RemoteAddr().String() == b.address {
+		left, other = b, a
+	}
+	left.stop()
+	read := tenure.Message{Kind: tenure.MessageRead}
+	e, ok := other.st.Answer(c.ctx, store.Game{Kind: tenure.KindLobby, Name: name}, "", &read)
+	if !ok || e.Entry.Owner != 0 || uint32(e.Entry.Epoch) < before {
+		t.Errorf("the server that has ended leaves %+v", e.Entry)
 	}
 	c.enter(y)
 	c.enter(x)

@@ -266,3 +266,33 @@ func TestNATSServersEnd(t *testing.T) {
 		t.Errorf("a server without a session says %v", m.Kind)
 	}
 }
+
+// A server whose lobby was taken behind its back, as if it had stood still, serves on until a player comes who has
+// been at the new owner. Then it looks, lets everybody go, and the lobby has a later epoch.
+func TestTakenUnawares(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	a := c.server(c.url, node.Config{})
+	p := c.player("L", "", a.address)
+	game := store.Game{Kind: tenure.KindLobby, Name: "L"}
+	e, ok := a.st.Answer(c.ctx, game, "", &tenure.Message{Kind: tenure.MessageRead})
+	if !ok || uint32(e.Entry.Epoch) != p.Epoch() {
+		t.Fatalf("%+v", e.Entry)
+	}
+	take := tenure.Message{Kind: tenure.MessageTake,
+		Take: tenure.TakeMessage{Was: e.Entry.Rev, Owner: 1 << 30, Epoch: e.Entry.Epoch + 1}}
+	if m, ok := a.st.Answer(c.ctx, game, "", &take); !ok || m.Kind != tenure.MessageTaken {
+		t.Fatalf("%v %t", m.Kind, ok)
+	}
+	if m := ask(t, a.address, tenure.KindLobby, "L", p.Epoch()); m.Kind != tenure.MessageHere ||
+		uint32(m.Here.Epoch) != p.Epoch() {
+		t.Errorf("who knows of nothing is told %v %+v", m.Kind, m.Here)
+	}
+	if m := ask(t, a.address, tenure.KindLobby, "L", p.Epoch()+1); m.Kind != tenure.MessageHere ||
+		uint32(m.Here.Epoch) != p.Epoch()+2 {
+		t.Errorf("who knows better is told %v %+v", m.Kind, m.Here)
+	}
+	if _, err := p.conn.Read(make([]byte, 1)); err == nil {
+		t.Error("the player is still there")
+	}
+}

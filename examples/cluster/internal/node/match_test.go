@@ -99,6 +99,7 @@ type fighter struct {
 	world  world
 	mu     sync.Mutex
 	epochs []uint32
+	frames []uint32 // that it had when it found the match
 	seated int
 	done   chan error
 }
@@ -136,6 +137,7 @@ func (c *cluster) fight(ctx context.Context, match string, slot, seats int, key 
 			f.mu.Lock()
 			defer f.mu.Unlock()
 			f.epochs = append(f.epochs, epoch)
+			f.frames = append(f.frames, f.world.Frame())
 		}})
 	if err != nil {
 		c.t.Fatal(err)
@@ -151,7 +153,7 @@ func TestMatchMoves(t *testing.T) {
 	var all []string
 	var servers []*running
 	for range 3 {
-		s := c.server(c.url, node.Config{Gather: time.Second})
+		s := c.server(c.url, node.Config{Gather: 20 * time.Second})
 		servers, all = append(servers, s), append(all, s.address)
 	}
 	ctx, cancel := context.WithCancel(c.ctx)
@@ -205,6 +207,13 @@ func TestMatchMoves(t *testing.T) {
 	for _, p := range append(players, thief) {
 		<-p.done
 		resumed += len(p.world.resume)
+	}
+	for _, p := range players {
+		for _, q := range players {
+			if len(p.world.resume) > 0 && p.world.resume[0] < q.frames[1] {
+				t.Errorf("it goes on at frame %d, and somebody has seen %d", p.world.resume[0], q.frames[1])
+			}
+		}
 	}
 	if resumed < 1 { // more, where a busy computer loses a session meanwhile
 		t.Error("nobody went on with their own state")

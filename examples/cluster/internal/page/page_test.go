@@ -1,6 +1,7 @@
 package page_test
 
 import (
+	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -21,6 +22,8 @@ func TestPage(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(e.Shutdown)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
 	var at []string
 	for range 2 {
 		nc, err := store.Connect(e.URL(), t.Name())
@@ -56,7 +59,7 @@ func TestPage(t *testing.T) {
 			if got == "<!-- servers -->\n"+want+"<!-- end -->\n</html>\n" {
 				return
 			}
-			if t.Context().Err() != nil {
+			if ctx.Err() != nil {
 				t.Fatalf("the list is %q", got)
 			}
 		}
@@ -92,7 +95,7 @@ func TestPage(t *testing.T) {
 		}
 		listed := func() bool { _, l := get(0, ""); return strings.Count(l, ";x;") == min(i+1, 15) }
 		for !listed() { // the script hears of it from NATS
-			if t.Context().Err() != nil {
+			if ctx.Err() != nil {
 				t.Fatal("it is not listed")
 			}
 		}

@@ -51,7 +51,7 @@ func New(doors []string, kind tenure.Kind, game, who string, seats int) (*Seeker
 	if len(doors) == 0 || seats < 0 || seats > 8 {
 		return nil, errors.New("seek: at least one address, and 0 to 8 players")
 	}
-	patience := 5 * time.Second
+	patience := 2 * time.Second
 	r, err := tenure.NewPlayerRunner(uint32(patience/time.Millisecond), self)
 	if err != nil {
 		return nil, err
