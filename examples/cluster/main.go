@@ -89,7 +89,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := usage.Parse(f, args, stdout, stderr); done {
 		return code
 	}
-	err := usage.NotNegative(f, "nodes", "lobbies", "joins", "matches", "players", "replicas", "lease", "idle", "per-address")
+	err := usage.NotNegative(f, "nodes", "lobbies", "joins", "matches", "players", "replicas", "lease",
+		"idle", "per-address")
 	switch {
 	case err != nil:
 	case o.serve:

@@ -56,7 +56,8 @@ func TestStandsStill(t *testing.T) {
 	defer still.Signal(syscall.SIGCONT) // or it would not end
 	second := enter(tr.doors[1-owner])
 	if second.Epoch() <= first.Epoch() || second.conn.RemoteAddr().String() != tr.doors[1-owner] {
-		t.Fatalf("after epoch %d at %s came %d at %v", first.Epoch(), tr.doors[owner], second.Epoch(), second.conn.RemoteAddr())
+		t.Fatalf("after epoch %d at %s came %d at %v", first.Epoch(), tr.doors[owner], second.Epoch(),
+			second.conn.RemoteAddr())
 	}
 	if err := still.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)

@@ -34,7 +34,7 @@ func TestGather(t *testing.T) {
 	for _, want := range []tenure.Frame{30, 20, 10} {
 		a := <-answers
 		if a.frame != want || a.m.Kind != tenure.MessageHere || !a.m.Here.Leads {
-			t.Errorf("the player who has seen %d is told %+v; it is the turn of the one with %d", a.frame, a.m.Here, want)
+			t.Errorf("who has seen %d is told %+v; it is the turn of who has %d", a.frame, a.m.Here, want)
 		}
 	}
 }
