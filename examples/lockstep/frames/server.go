@@ -187,6 +187,13 @@ func (s *Server) pace(ctx context.Context) error {
 	defer timer.Stop()
 	var due time.Time // of the next command frame
 	for {
+		select { // whoever has a frame that is due, and no machine to give it to, would go round for ever
+		case <-s.d.Done():
+			return nil
+		case <-ctx.Done():
+			return nil
+		default:
+		}
 		s.mu.Lock()
 		ready, loading := s.ready, s.loading
 		s.mu.Unlock()
