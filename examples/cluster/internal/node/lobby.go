@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/parley-go/parley/machines/lobby"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 // seats is how many players a lobby's machine can tell apart.
@@ -20,7 +22,6 @@ type room struct {
 	n      *Node
 	d      *driver.Driver[*lobby.ServerRunner]
 	peers  *doors.Numbers
-	done   [seats + 1]func() // by peer; the driver's goroutine calls them
 	inside atomic.Int64
 	cancel context.CancelFunc
 	ended  chan struct{}
@@ -38,12 +39,7 @@ func newRoom(n *Node) service {
 		l.d.Post(func(r *lobby.ServerRunner) fsm.Result { return r.Time(c.Player, now) })
 	}}
 	l.d = driver.New(r, driver.Options[*lobby.ServerRunner]{OnReport: h.OnReport, Logger: n.cfg.Logger,
-		HandshakeLimit: n.cfg.Handshake, Mailbox: 64, ReceiveBuffer: 2048,
-		OnLink: func(_ *lobby.ServerRunner, p fsm.Peer, up bool, _ error) {
-			if !up {
-				l.free(p)
-			}
-		}})
+		HandshakeLimit: n.cfg.Handshake, Mailbox: 64, ReceiveBuffer: 2048})
 	ctx, cancel := context.WithCancel(context.Background())
 	l.cancel = cancel
 	go func() {
@@ -51,16 +47,6 @@ func newRoom(n *Node) service {
 		close(l.ended)
 	}()
 	return l
-}
-
-// free is called by the driver's goroutine.
-func (l *room) free(p fsm.Peer) {
-	if done := l.done[p]; done != nil {
-		l.done[p] = nil
-		l.inside.Add(-1)
-		done()
-		l.peers.Free(p)
-	}
 }
 
 // join implements [service].
@@ -76,15 +62,13 @@ func (l *room) join(ctx context.Context, v visitor, epoch tenure.Epoch) {
 	}
 	link, err := v.here(epoch, false)
 	if err != nil {
-		l.peers.Free(peer)
-		v.refuse(nil)
+		_ = l.peers.Door(peer, tcp.New(v.conn, tcp.Config{})).Abort() // frees the number
+		v.done()
 		return
 	}
-	l.done[peer] = v.done // no link has this number now, so the driver does not look there
 	l.inside.Add(1)
-	if err := l.d.Attach(peer, link); err != nil { // the driver has stopped
-		l.free(peer)
-	}
+	g := &guest{link, sync.OnceFunc(func() { l.inside.Add(-1); v.done() })}
+	_ = l.d.Attach(peer, l.peers.Door(peer, g)) // a driver that has stopped closes it
 }
 
 func (l *room) players() int { return int(l.inside.Load()) }
@@ -94,7 +78,4 @@ func (l *room) over() bool   { return false }
 func (l *room) stop() {
 	l.cancel()
 	<-l.ended
-	for p := range l.done {
-		l.free(fsm.Peer(p))
-	}
 }
