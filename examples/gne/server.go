@@ -124,7 +124,7 @@ func (s *server) run(ctx context.Context, listener *tcp.Listener, r *gne.ServerR
 	}
 	s.d = driver.New(r, driver.Options[*gne.ServerRunner]{
 		HandshakeLimit: s.handshake, Logger: s.log, OnReport: h.OnReport,
-		KeepMalformed: true, // a datagram's source can be forged; a stream without frames is closed all the same
+		KeepMalformedBeside: true, // a datagram's source can be forged
 	})
 	if err := s.d.AttachOn(1, "udp", s.ports); err != nil {
 		listener.Close()

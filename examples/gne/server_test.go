@@ -213,6 +213,21 @@ func TestHalfOpen(t *testing.T) {
 	t.Error("half-open connections keep a player out")
 }
 
+// TestNoFrame: a whole frame that is no message ends the connection, which nobody else can have sent.
+func TestNoFrame(t *testing.T) {
+	address, _ := start(t, &server{handshake: time.Hour})
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	conn.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
+	conn.Write(append([]byte{'N', 'L', 48, 0}, make([]byte, 48)...))
+	if b, err := io.ReadAll(conn); err != nil || len(b) > 0 {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
 // TestFlood: who asks for too much is sent away, and the others play on.
 func TestFlood(t *testing.T) {
 	address, _ := start(t, &server{})

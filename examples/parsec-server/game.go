@@ -87,7 +87,7 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 	}
 	g.d = driver.New(r, driver.Options[*gameserver.ServerRunner]{
 		HandshakeLimit: g.handshake, IdleLimit: g.idle, Logger: g.log, OnReport: h.OnReport, Mailbox: 4096,
-		KeepMalformed: true, // a datagram's source can be forged
+		KeepMalformedBeside: true, // a datagram's source can be forged
 	})
 	if err := g.d.AttachOn(1, "game", g.ports); err != nil {
 		listener.Close()

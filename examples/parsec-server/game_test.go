@@ -204,6 +204,22 @@ func TestDatagrams(t *testing.T) {
 	}
 }
 
+// TestBroken: a line that is none ends the connection, which nobody else can have sent; the others hear of it.
+func TestBroken(t *testing.T) { both(t, testBroken) }
+
+func testBroken(t *testing.T, game bool) {
+	_, address, _ := startWith(t, "", flagsOf(game))
+	a, b := dial(t, address), dial(t, address)
+	a.says(join("a"), accepted("a", 0)...)
+	b.says(join("b"), append(accepted("b", 1), "add ip: 127.0.0.1 name: a in 0")...)
+	a.hears("add ip: 127.0.0.1 name: b in 1")
+	a.says("my new name: \xff")
+	b.hears("remove ip: 127.0.0.1")
+	if _, err := a.r.ReadByte(); err == nil {
+		t.Error("the connection is still there")
+	}
+}
+
 // TestJoins: a second join is refused, and so is a name that is too long.
 func TestJoins(t *testing.T) {
 	_, address, g := startWith(t, "", &gameFlags{})

@@ -70,7 +70,8 @@ func (c *Core[R]) deliver(now time.Duration, ev *event[R]) (fsm.Result, error) {
 func (c *Core[R]) follow(now time.Duration, ev *event[R], before uint16, res fsm.Result, err error) (fsm.Result,
 	error) {
 	if err != nil {
-		return res, c.malformed(now, ev.peer, ev.frame, err, !c.o.KeepMalformed)
+		keep := c.o.KeepMalformed || c.o.KeepMalformedBeside && c.several != nil && c.on != c.info.News
+		return res, c.malformed(now, ev.peer, ev.frame, err, !keep)
 	}
 	if ev.again && res.Code == fsm.Deferred {
 		return res, nil // it stays where it is, and nothing has happened

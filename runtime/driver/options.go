@@ -32,6 +32,9 @@ type Options[R fsm.Runner] struct {
 	// decoded. The message is dropped. A stream in which no frame begins where one
 	// should is always closed: its boundaries are lost.
 	KeepRefused, KeepMalformed bool
+	// KeepMalformedBeside is KeepMalformed for the channels beside the one whose end the machine hears
+	// of: a datagram there may be forged, while nobody else can have sent what comes over the connection.
+	KeepMalformedBeside bool
 
 	// IdleLimit closes the link to a peer from which no whole frame came for so long; 0: never.
 	IdleLimit time.Duration
