@@ -56,6 +56,8 @@ var elsewhere = map[string]string{
 	"go run ./examples/gne -listen 127.0.0.1:4300":                                      gnePage,
 	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason":                  gnePage,
 	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason -no-udp":          gnePage,
+	"go test -run xxx -bench RealMatch -benchtime 30x -cpu 1" +
+		" ./cmd/internal/traffic": "whoever measures",
 	".ci/run":           "whoever changes something",
 	".ci/nightly":       "whoever measures",
 	"go generate ./...": "the step of .ci/run that looks for stale files",
