@@ -86,7 +86,8 @@ func (r *play) compareSeat(i int) error {
 	for _, d := range saved.Deferred {
 		for j := range r.seats {
 			if j != i && r.peer(i, j) == d.Peer {
-				got = append(got, fmt.Sprintf("%d: %s", j, r.text(i, item{frame: d.Frame, phase: int(d.Phase)})))
+				got = append(got, fmt.Sprintf("%d: %s", j, r.text(i, item{frame: d.Frame, class: d.Channel,
+					phase: int(d.Phase)})))
 			}
 		}
 	}

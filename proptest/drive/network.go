@@ -40,6 +40,7 @@ type setting struct {
 // item is a frame or news under way between two drivers.
 type item struct {
 	frame  []byte
+	class  int // the channel that it came over
 	phase  int // of its stream, in which the frame stands
 	news   world.News
 	number uint8 // of a question or an answer; 1 of the reset of an open link
@@ -418,7 +419,7 @@ func (r *play) sent(i, j, class int, e *end) (closed bool) {
 			}
 			continue
 		}
-		r.queues[k] = append(r.queues[k], item{frame: f.bytes, phase: f.phase})
+		r.queues[k] = append(r.queues[k], item{frame: f.bytes, class: class, phase: f.phase})
 	}
 	return closed
 }
@@ -603,7 +604,8 @@ func (r *play) text(to int, x item) string {
 	if x.news != world.NoNews {
 		return x.news.String()
 	}
-	m, slots, err := interp.DecodeFrameTo(r.protocol.In(x.phase), r.Strings, x.frame, r.Check.Instances[to].Role.Name)
+	m, slots, err := interp.DecodeFrameTo(r.protocol.Over(x.class).In(x.phase), r.Strings, x.frame,
+		r.Check.Instances[to].Role.Name)
 	if err.Problem != 0 {
 		return fmt.Sprintf("% x: %v", x.frame, err)
 	}
