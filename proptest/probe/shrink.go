@@ -7,7 +7,7 @@ import (
 
 // Bounds of making a script short: how often it is tried at all, and how often the whole of it.
 const (
-	mostTrials = 60
+	mostTrials = 100
 	mostAgain  = 3
 )
 
@@ -38,7 +38,8 @@ func (pr *prober) shrink(ctx context.Context, f *Finding, honest []act) {
 		return
 	}
 	trials := 0
-	for size := max(1, len(f.acts)/2); size > 0; size /= 2 {
+	for size := max(1, len(f.acts)/2); size > 0; {
+		before := len(f.acts)
 		for from := len(f.acts) - size; from >= 0 && trials < mostTrials; {
 			shorter := slices.Delete(slices.Clone(f.acts), from, from+size)
 			trials++
@@ -47,6 +48,9 @@ func (pr *prober) shrink(ctx context.Context, f *Finding, honest []act) {
 			}
 			pr.again(ctx, f, shorter)
 			from = min(from-size, len(f.acts)-size)
+		}
+		if size > 1 || len(f.acts) == before { // single ones until none can go
+			size /= 2
 		}
 	}
 	for i := 0; i < len(f.acts) && trials < mostTrials && ctx.Err() == nil; i++ {
@@ -76,8 +80,8 @@ func (pr *prober) again(ctx context.Context, f *Finding, acts []act) bool {
 	}
 	s.settle()
 	s.stop()
-	if f.Kind == Died && s.finding == nil {
-		s.dead(true)
+	if f.Kind == Died && (s.finding == nil || s.finding.Kind != Died) && s.dead(true) && s.target.process.err != nil {
+		s.finding = nil // what it said before it died matters less
 	}
 	pr.death(s)
 	if !f.same(s.finding) {
