@@ -5,10 +5,14 @@ package pipe
 import (
 	"errors"
 	"io"
+	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
+
+// linger is how long a connection stays open for what is on its way when the program has closed its link.
+const linger = 5 * time.Second
 
 // Link is a link that carries a stream over a connection, which belongs to it from then on.
 func Link(conn io.ReadWriteCloser) transport.Link {
@@ -20,6 +24,12 @@ func Link(conn io.ReadWriteCloser) transport.Link {
 			if err == nil {
 				_, err = conn.Write(buf[:got.N])
 			}
+			if half, ok := conn.(interface{ CloseWrite() error }); ok && err == io.EOF {
+				// What is on its way still arrives: closed at once, a connection with unread bytes destroys it.
+				half.CloseWrite()
+				time.AfterFunc(linger, func() { conn.Close() })
+				return
+			}
 			if err != nil {
 				conn.Close()
 				return
@@ -28,11 +38,12 @@ func Link(conn io.ReadWriteCloser) transport.Link {
 	}()
 	go func() { // to the program
 		buf := make([]byte, 4096)
-		for {
+		for closed := false; ; {
 			n, err := conn.Read(buf)
-			if n > 0 {
-				if e := errors.Join(far.Send(0, buf[:n]), far.Flush()); e != nil {
-					err = e // the program does not read, or has gone
+			if n > 0 && !closed {
+				e := errors.Join(far.Send(0, buf[:n]), far.Flush())
+				if closed = errors.Is(e, transport.ErrReset); e != nil && !closed {
+					err = e // the program does not read; one that has closed its link is waited for
 				}
 			}
 			switch {
