@@ -206,7 +206,8 @@ func (o *options) server(ctx context.Context, stdout io.Writer) error {
 			return err
 		}
 		fmt.Fprintln(stdout, "registration script at", l.Addr())
-		s := &http.Server{Handler: page.New(st), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10}
+		s := &http.Server{Handler: page.New(st), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
+			WriteTimeout: 30 * time.Second, IdleTimeout: 10 * time.Second}
 		others.Go(func() { _ = s.Serve(l) })
 		context.AfterFunc(ctx, func() { s.Close() })
 	}

@@ -22,8 +22,12 @@ import (
 // maxClients is how many connections the machine can tell apart.
 const maxClients = len(gne.Server{}.Keys) - 1
 
-// maxGap is the most that lies between two keys: whoever has one does not know the next.
-const maxGap = 1 << 20
+// Keys begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to try 2^38 of them, who
+// has one himself 2^22 for the next. They grow, so that no old datagram bears one of today; they last for 390,000 players.
+const (
+	firstKey = 1 << 38
+	maxGap   = 1 << 22
+)
 
 // Of what one player asks for, burst may come at once and perSecond in the long run; who asks for more is sent away.
 const (
@@ -101,7 +105,7 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 }
 
 func (s *server) run(ctx context.Context, listener *tcp.Listener, r *gne.ServerRunner) error {
-	s.board, s.key = board.New(), gne.Key(rand.N(maxGap))
+	s.board, s.key = board.New(), rand.N(gne.Key(firstKey))
 	peers := doors.New(maxClients)
 	h := gne.ServerHandlers{
 		Arrived: func(a gne.ServerArrivedReport) {
@@ -199,7 +203,7 @@ func (s *server) accepted(a gne.ServerAcceptedReport) {
 		if r.Machine.Game.Session[a.Client].State != gne.ServerGameSessionStateAccepted {
 			return fsm.Result{}, false // has gone meanwhile
 		}
-		s.key += 1 + gne.Key(rand.N(maxGap))
+		s.key += 1 + rand.N(gne.Key(maxGap))
 		s.ports.Admit(int(a.Client)-1, uint64(s.key))
 		res := r.Copy(a.Client, s.key)
 		if res.Code == fsm.Took {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"io"
 	"net"
 	"net/netip"
@@ -66,14 +67,23 @@ const maxFrame = 512
 
 // accept lets in who connects, until ctx ends or the listener fails.
 func (n *Node) accept(ctx context.Context, listener *net.TCPListener) error {
-	for {
+	for pause := time.Millisecond; ; {
 		conn, err := listener.AcceptTCP()
 		if err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}
-			return err
+			if errors.Is(err, net.ErrClosed) {
+				return err
+			}
+			select { // file descriptors have run out, or such: those that are there play on, and some will end
+			case <-time.After(pause):
+				pause = min(2*pause, time.Second)
+			case <-ctx.Done():
+			}
+			continue
 		}
+		pause = time.Millisecond
 		if free, ok := n.places.take(conn.RemoteAddr()); ok {
 			go n.door(ctx, conn, free)
 		} else {
