@@ -39,7 +39,7 @@ Each fault is told with a script that was made short. --script does it again.
 A program that answers by its own rules needs --value to be given what it knows: --value name=hello.txt.
 
 Exit code 0: nothing was found. 1: something was. 2: the program cannot be reached, wrong flags, or a file cannot be read. 3: the budget or
-the sessions were used up before all was tried.`
+the sessions were used up before all was tried, or a script has a line that was not possible.`
 
 type probeFlags struct {
 	o           probe.Options
@@ -236,12 +236,13 @@ func repeatProbe(ctx context.Context, cmd *cobra.Command, p *model.Protocol, add
 	if err != nil {
 		return fmt.Errorf("%s: %w", o.script, err)
 	}
-	failed := false
+	failed, skipped := false, false
 	for _, x := range list {
 		if err := o.tell(cmd, x.Report); err != nil {
 			return err
 		}
 		failed = failed || x.Report.Failed()
+		skipped = skipped || len(x.Skipped) > 0
 		if o.asJSON {
 			continue
 		}
@@ -255,8 +256,11 @@ func repeatProbe(ctx context.Context, cmd *cobra.Command, p *model.Protocol, add
 				x.Shows)
 		}
 	}
-	if failed {
+	switch {
+	case failed:
 		return cli.Findings()
+	case skipped: // so that a slip of the pen does not pass for a program that is right
+		return cli.Partial()
 	}
 	return nil
 }

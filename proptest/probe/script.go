@@ -3,6 +3,7 @@ package probe
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -44,6 +45,9 @@ func (a act) hostile() bool {
 
 // line is an act as a line of a script. The words are those of scenarios where they mean the same.
 func (g *game) line(a act) string {
+	if !slices.Contains(g.us, a.who) {
+		a.who = g.us[0] // of an act that is nobody's own
+	}
 	text, to := "", g.name(a.who)+" -> "+g.name(g.they)
 	switch a.kind {
 	case event:

@@ -75,6 +75,9 @@ func TestLines(t *testing.T) {
 			t.Errorf("%q is written as %q", line, got)
 		}
 	}
+	if line := g.line(act{kind: resume, who: g.they}); line != "return a -> b" {
+		t.Errorf("what nobody does of their own is written as %q", line)
+	}
 	for _, line := range []string{"", "b confirm", "wait a", "wait", "forge b -> a CONFIRM1", "malformed a -> b 0",
 		"close a -> b now", "deliver a -> b"} {
 		if _, err := g.parseLine(line); err == nil {
