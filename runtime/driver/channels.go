@@ -15,7 +15,7 @@ import (
 // joined tells the machine of a link of one peer, when the peer has a link for each reliable channel.
 func (d *Driver[R]) joined(s *slot) {
 	if len(d.info.Channels) == 0 {
-		d.peerUp(s, 0)
+		d.peerUp(d.now(), s, 0)
 		return
 	}
 	main, i := d.find(s.first)
@@ -23,7 +23,7 @@ func (d *Driver[R]) joined(s *slot) {
 		return
 	}
 	if d.whole(s.first) {
-		d.peerUp(main, i)
+		d.peerUp(d.now(), main, i)
 	}
 }
 

@@ -2,12 +2,15 @@ package driver_test
 
 import (
 	"net"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/internal/pingpong"
+	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/impair"
 	"github.com/parley-go/parley/runtime/transport/udp"
@@ -80,5 +83,37 @@ func TestSendBeforeUp(t *testing.T) {
 	if c := d.Counters(); len(got) != 1 || c.SendsDropped != 2 || c.FramesOut != 0 ||
 		!strings.Contains(got[0].Error(), "there is no link that has come up to peer 0") {
 		t.Errorf("%+v, errors %v", c, got)
+	}
+}
+
+// timesheet notes the times of a record.
+type timesheet struct{ times []time.Duration }
+
+func (c *timesheet) Begin(trace.Header) {}
+func (c *timesheet) Step(s *trace.Step) { c.times = append(c.times, s.At) }
+func (c *timesheet) Flush() error       { return nil }
+
+// The first datagram of a stranger makes two steps, that it is there and what it says: no record goes back in time.
+func TestStrangerInTime(t *testing.T) {
+	l, err := udp.Open("udp4", "127.0.0.1:0", udp.Config{Limits: udp.Limits{MaxPeers: 1}})
+	must(t, err)
+	c := &timesheet{}
+	d := driver.New(pingpong.New(), driver.Options[runner]{Trace: []trace.Sink{c}})
+	must(t, d.Attach(0, carrying{l}))
+	ended := make(chan error, 1)
+	go func() { ended <- d.Run(t.Context()) }()
+	far, err := net.Dial("udp4", l.LocalAddr().String())
+	must(t, err)
+	defer far.Close()
+	_, err = far.Write([]byte{0, 7, pingpong.PING, 0, 0, 0, 9})
+	must(t, err)
+	answer := make([]byte, 100)
+	if _, err := far.Read(answer); err != nil {
+		t.Fatal(err)
+	}
+	d.Stop()
+	<-ended
+	if len(c.times) < 3 || !slices.IsSorted(c.times) {
+		t.Errorf("steps at %v", c.times)
 	}
 }

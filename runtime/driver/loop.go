@@ -239,7 +239,7 @@ func (d *Driver[R]) arrived(now time.Duration, s *slot, got transport.Arrival, e
 	case got.Peer < 0 || got.Peer >= len(s.peers):
 	case got.Kind == transport.PeerUp:
 		if !s.peers[got.Peer].up {
-			d.peerUp(s, got.Peer)
+			d.peerUp(now, s, got.Peer)
 		}
 	case got.Kind == transport.PeerLost:
 		if s.peers[got.Peer].up {

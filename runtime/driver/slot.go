@@ -131,8 +131,7 @@ func (d *Driver[R]) announce(s *slot) {
 	}
 }
 
-func (d *Driver[R]) peerUp(s *slot, i int) {
-	now := d.now()
+func (d *Driver[R]) peerUp(now time.Duration, s *slot, i int) {
 	if s.channel != d.info.News {
 		s.peers[i] = peerState{up: true, told: true, heard: now, since: now}
 		return
