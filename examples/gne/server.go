@@ -48,7 +48,7 @@ type server struct {
 	edition    uint
 	handshake  time.Duration // for who says nothing
 	perAddress int
-	often      int // connections a second of one address; 0 for the link's own limit, -1 for none
+	often      int // connections a second of one address; 0 for the link's own limits, -1 for none, of all addresses neither
 	log        *slog.Logger
 
 	d       *driver.Driver[*gne.ServerRunner]
@@ -77,7 +77,8 @@ type client struct {
 // open opens the server's port of TCP at address, and that of UDP at socket.
 func (s *server) open(address, socket string) (*tcp.Listener, error) {
 	listener, err := tcp.Listen("tcp", address,
-		tcp.Config{MaxLinks: maxClients - 4, PerAddress: s.perAddress, AddressRate: s.often, Logger: s.log})
+		tcp.Config{MaxLinks: maxClients - 4, PerAddress: s.perAddress, AddressRate: s.often,
+			AcceptRate: min(s.often, 0), Logger: s.log})
 	if err != nil {
 		return nil, err
 	}
