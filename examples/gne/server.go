@@ -22,8 +22,9 @@ import (
 // maxClients is how many connections the machine can tell apart.
 const maxClients = len(gne.Server{}.Keys) - 1
 
-// Keys begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to try 2^38 of them, who
-// has one himself 2^22 for the next. They grow, so that no old datagram bears one of today; they last for 390,000 players.
+// Keys begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to try 2^38 of them,
+// and who has one 2^22 for the next. They grow, so that no old datagram bears one of today. They last for 390,000
+// players.
 const (
 	firstKey = 1 << 38
 	maxGap   = 1 << 22
@@ -48,7 +49,7 @@ type server struct {
 	edition    uint
 	handshake  time.Duration // for who says nothing
 	perAddress int
-	often      int // connections a second of one address; 0 for the link's own limits, -1 for none, of all addresses neither
+	often      int // connections a second of one address; 0 for the link's own limit, -1 for none at all
 	log        *slog.Logger
 
 	d       *driver.Driver[*gne.ServerRunner]

@@ -24,8 +24,9 @@ import (
 // maxPilots is how many connections the gameserver can tell apart.
 const maxPilots = len(gameserver.Server{}.List) - 1
 
-// Keys begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to try 2^38 of them, who
-// has one himself 2^22 for the next. They grow, so that no old datagram bears one of today; they last for 390,000 players.
+// Keys begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to try 2^38 of them,
+// and who has one 2^22 for the next. They grow, so that no old datagram bears one of today. They last for 390,000
+// players.
 const (
 	firstKey = 1 << 38
 	maxGap   = 1 << 22
