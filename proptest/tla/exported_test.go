@@ -14,11 +14,11 @@ import (
 // reasons are those for which a shipped check may be refused.
 var reasons = regexp.MustCompile("cannot say what check \\S+ uses: " +
 	"(a monitor of several instances \\(|" +
+	"a timer of more than \\d+ lengths, by a clock|" +
 	"the number -?\\d+, which TLC does not have)")
 
 // TestExported: most shipped checks can be said in TLA+, in modules that are well formed, liveness and all.
-// Others are
-// refused for a reason that the page gives.
+// Others are refused for a reason that the page gives.
 func TestExported(t *testing.T) {
 	race.Skip(t)
 	checks, exported := 0, 0
