@@ -25,6 +25,9 @@ func (w *Watcher) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		link, err := w.Dial(ctx)
 		if err == nil {
+			if w.OnIdle != nil {
+				w.OnIdle(nil) // until something is to be seen
+			}
 			m := newSim(frames.Watch, 0)
 			m.each = w.OnFrame
 			c := frames.NewClient(frames.ClientConfig{Slot: frames.Watch, Name: "watches", Game: m,
