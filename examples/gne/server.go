@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"log/slog"
-	"math/rand/v2"
 	"strconv"
 	"strings"
 	"time"
@@ -12,6 +11,7 @@ import (
 	"github.com/parley-go/parley/examples/gne/internal/player"
 	"github.com/parley-go/parley/examples/internal/doors"
 	"github.com/parley-go/parley/examples/internal/ports"
+	"github.com/parley-go/parley/examples/internal/typed"
 	"github.com/parley-go/parley/machines/gne"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -21,14 +21,6 @@ import (
 
 // maxClients is how many connections the machine can tell apart.
 const maxClients = len(gne.Server{}.Keys) - 1
-
-// Keys begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to try 2^38 of them,
-// and who has one 2^22 for the next. They grow, so that no old datagram bears one of today. They last for 390,000
-// players.
-const (
-	firstKey = 1 << 38
-	maxGap   = 1 << 22
-)
 
 // Of what one player asks for, burst may come at once and perSecond in the long run; who asks for more is sent away.
 const (
@@ -55,7 +47,6 @@ type server struct {
 	d       *driver.Driver[*gne.ServerRunner]
 	ports   *ports.Ports
 	board   *board.Board
-	key     gne.Key
 	clients [maxClients + 1]client
 	jobs    []job
 	working bool
@@ -107,7 +98,7 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 }
 
 func (s *server) run(ctx context.Context, listener *tcp.Listener, r *gne.ServerRunner) error {
-	s.board, s.key = board.New(), rand.N(gne.Key(firstKey))
+	s.board = board.New()
 	peers := doors.New(maxClients)
 	h := gne.ServerHandlers{
 		Arrived: func(a gne.ServerArrivedReport) {
@@ -173,7 +164,7 @@ func (s *server) judge(j gne.ServerJudgeReport) {
 		if r.Machine.Desk.Session[j.Client].State != gne.ServerDeskSessionStateJudging {
 			return fsm.Result{}, false
 		}
-		name := strings.TrimSpace(board.Clean(j.Name.String()))
+		name := strings.TrimSpace(typed.Clean(j.Name.String()))
 		if name == "" {
 			name = "player"
 		}
@@ -205,11 +196,10 @@ func (s *server) accepted(a gne.ServerAcceptedReport) {
 		if r.Machine.Game.Session[a.Client].State != gne.ServerGameSessionStateAccepted {
 			return fsm.Result{}, false // has gone meanwhile
 		}
-		s.key += 1 + rand.N(gne.Key(maxGap))
-		s.ports.Admit(int(a.Client)-1, uint64(s.key))
-		res := r.Copy(a.Client, s.key)
+		key := gne.Key(s.ports.Admit(int(a.Client) - 1))
+		res := r.Copy(a.Client, key)
 		if res.Code == fsm.Took {
-			s.feed(a.Client, s.key, s.board.Copy())
+			s.feed(a.Client, key, s.board.Copy())
 		}
 		return res, true
 	})
@@ -274,7 +264,7 @@ func (s *server) spoke(p gne.ServerSpokeReport) {
 	if !s.may(p.Client) {
 		return
 	}
-	line := board.Clean(s.clients[p.Client].name + ": " + p.Data.String())
+	line := typed.Clean(s.clients[p.Client].name + ": " + p.Data.String())
 	data, _ := gne.NewData(strings.ToValidUTF8(line[:min(len(line), len(gne.Data{}.Data))], ""))
 	s.do(func(r *gne.ServerRunner) (fsm.Result, bool) { return r.Say(data), true })
 }

@@ -68,8 +68,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
-	given := usage.Given(flags)
-	o.anywhere = !slices.Contains(given, "slot")
+	o.anywhere = !slices.Contains(usage.Given(flags), "slot")
 	modes := 0
 	for _, s := range []string{o.listen, o.connect, o.replay} {
 		if s != "" {
@@ -84,13 +83,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			fmt.Errorf("-slot %d: there are 0 to %d, and -1 watches", o.slot, frames.Slots-1))
 	case o.players < 1 || o.players > frames.Slots:
 		return usage.Wrong(flags, stderr, fmt.Errorf("-players %d: 1 to %d can play", o.players, frames.Slots))
-	case o.length < 10*time.Millisecond || o.length > 80*time.Millisecond:
-		return usage.Wrong(flags, stderr, fmt.Errorf("-length %v: a game frame has 10 ms to 80 ms", o.length))
-	case o.spacing < 1 || o.spacing > 20:
-		return usage.Wrong(flags, stderr, fmt.Errorf("-spacing %d: 1 to 20 game frames", o.spacing))
 	}
-	var err error
+	err := frames.CheckPace(o.length, o.spacing)
 	switch {
+	case err != nil:
 	case o.replay != "":
 		err = usage.Only(flags, "-replay", "replay", "paced")
 	case o.connect != "":

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math/rand/v2"
 	"os"
 	"time"
 
@@ -24,14 +23,6 @@ import (
 // maxPilots is how many connections the gameserver can tell apart.
 const maxPilots = len(gameserver.Server{}.List) - 1
 
-// Keys begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to try 2^38 of them,
-// and who has one 2^22 for the next. They grow, so that no old datagram bears one of today. They last for 390,000
-// players.
-const (
-	firstKey = 1 << 38
-	maxGap   = 1 << 22
-)
-
 // game is a gameserver: who plays is agreed in lines over TCP as with a slotserver, and the packets of the game go
 // through it. The machine knows who may see what; when it is sent is the business of crowd.
 type game struct {
@@ -43,7 +34,6 @@ type game struct {
 
 	d       *driver.Driver[*gameserver.ServerRunner]
 	epoch   time.Time
-	key     gameserver.Key
 	pumping bool // jobs wait in the mailbox
 	listed  [16]gameserver.Player
 }
@@ -131,9 +121,7 @@ func (g *game) answer(client fsm.Peer, address string) func(*gameserver.ServerRu
 		if banned || !ok {
 			return r.Ban(client)
 		}
-		g.key += 1 + rand.N(gameserver.Key(maxGap))
-		g.ports.Admit(int(client)-1, uint64(g.key))
-		return r.Admit(client, ip, g.key)
+		return r.Admit(client, ip, gameserver.Key(g.ports.Admit(int(client)-1)))
 	}
 }
 
@@ -256,7 +244,7 @@ func keyOf(frame []byte) uint64 {
 
 // open opens the socket and the recording.
 func (f *gameFlags) open(s *server) (*game, error) {
-	g := &game{server: s, crowd: crowd{reach: f.reach, rate: f.rate}, key: rand.N(gameserver.Key(firstKey))}
+	g := &game{server: s, crowd: crowd{reach: f.reach, rate: f.rate}}
 	switch {
 	case f.reach < 0:
 		return nil, errors.New("-range: a distance is not negative")

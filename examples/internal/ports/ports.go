@@ -3,6 +3,7 @@
 package ports
 
 import (
+	"math/rand/v2"
 	"net"
 	"sync"
 	"time"
@@ -19,6 +20,7 @@ type Ports struct {
 	keyOf func([]byte) uint64
 
 	mu   sync.Mutex
+	last uint64 // the key that was given last
 	keys map[uint64]int
 	of   []int // by peers of the socket: the player, nobody
 	at   []int // by players: the peer of the socket, nobody
@@ -30,6 +32,14 @@ type Ports struct {
 
 const nobody = -1
 
+// Keys have 40 bits. They begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to
+// try 2^38 of them, and who has one 2^22 for the next. They grow, so that no old datagram bears one of today. They last
+// for 390,000 players.
+const (
+	firstKey = 1 << 38
+	maxGap   = 1 << 22
+)
+
 // Open opens the socket for so many players. keyOf finds the key in a datagram; 0 is none.
 func Open(address string, players int, l udp.Limits, keyOf func(frame []byte) uint64) (*Ports, error) {
 	l.MaxPeers = 2 * players // who moves to another port has two places for a while
@@ -38,8 +48,8 @@ func Open(address string, players int, l udp.Limits, keyOf func(frame []byte) ui
 	if err != nil {
 		return nil, err
 	}
-	p := &Ports{link: link, keyOf: keyOf, keys: map[uint64]int{}, of: nobodies(l.MaxPeers),
-		at: nobodies(players), told: make([]bool, players)}
+	p := &Ports{link: link, keyOf: keyOf, last: rand.Uint64N(firstKey), keys: map[uint64]int{},
+		of: nobodies(l.MaxPeers), at: nobodies(players), told: make([]bool, players)}
 	link.Guard(func(frame []byte) bool { return p.whose(frame) != nobody })
 	return p, nil
 }
@@ -52,11 +62,13 @@ func nobodies(n int) []int {
 	return list
 }
 
-// Admit gives a key to a player.
-func (p *Ports) Admit(player int, key uint64) {
+// Admit gives a player a key that nobody has had, and returns it.
+func (p *Ports) Admit(player int) (key uint64) {
 	p.mu.Lock()
-	p.keys[key] = player
-	p.mu.Unlock()
+	defer p.mu.Unlock()
+	p.last += 1 + rand.Uint64N(maxGap)
+	p.keys[p.last] = player
+	return p.last
 }
 
 // Key returns the key of a player, 0 if it has none.

@@ -62,6 +62,15 @@ type Server struct {
 	loading bool
 }
 
+// CheckPace says why no game has such frames; nil if one may.
+func CheckPace(length time.Duration, spacing int) error {
+	if length < 10*time.Millisecond || length > 80*time.Millisecond || spacing < 1 || spacing > 20 {
+		return fmt.Errorf("game frames of %v and %d of them to a command frame; 10 to 80 ms, and 1 to 20",
+			length, spacing)
+	}
+	return nil
+}
+
 // NewServer returns a server that waits for players.
 func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Length == 0 {
@@ -70,9 +79,8 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 	if cfg.Spacing == 0 {
 		cfg.Spacing = 4
 	}
-	if cfg.Length < 10*time.Millisecond || cfg.Length > 80*time.Millisecond || cfg.Spacing < 1 || cfg.Spacing > 20 {
-		return nil, fmt.Errorf("lockstep: game frames of %v and %d of them to a command frame; "+
-			"10 to 80 ms, and 1 to 20", cfg.Length, cfg.Spacing)
+	if err := CheckPace(cfg.Length, cfg.Spacing); err != nil {
+		return nil, fmt.Errorf("lockstep: %w", err)
 	}
 	r, err := lockstep.NewServerRunner(seconds(cfg.Patience, 300), seconds(cfg.Grace, 600), lockstep.ServerConst)
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"os/signal"
 	"sync"
 
+	"github.com/parley-go/parley/examples/internal/typed"
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/ssr-server/internal/player"
 	"github.com/parley-go/parley/examples/ssr-server/internal/registry"
@@ -87,8 +88,8 @@ func list(ctx context.Context, where registry.Where, stdout, stderr io.Writer) i
 		fmt.Fprintln(stdout, "no server is registered")
 	}
 	for _, s := range servers {
-		fmt.Fprintf(stdout, "%s  %s, in %s, version %s\n", s.Address(), player.Clean(s.Name), player.Clean(s.Region),
-			player.Clean(s.Version))
+		fmt.Fprintf(stdout, "%s  %s, in %s, version %s\n", s.Address(), typed.Clean(s.Name), typed.Clean(s.Region),
+			typed.Clean(s.Version))
 	}
 	return 0
 }

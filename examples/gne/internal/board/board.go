@@ -10,7 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
+
+	"github.com/parley-go/parley/examples/internal/typed"
 )
 
 // Bounds of a board. All objects and players fit into the pieces of a copy, one in each, and each into a packet.
@@ -64,22 +65,12 @@ func (c Change) String() string {
 	return string(c.Kind) + strconv.Itoa(c.Player)
 }
 
-// Clean returns a text without what moves a terminal's cursor, or is no character.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-}
-
 // Parse reads a change as packets have it. The error says what is wrong with it.
 func Parse(s string) (c Change, err error) {
 	if s == "" {
 		return c, errors.New("a change is not empty")
 	}
-	if s != Clean(s) {
+	if s != typed.Clean(s) {
 		return c, errors.New("there is something in it that cannot be shown")
 	}
 	c.Kind = Kind(s[0])

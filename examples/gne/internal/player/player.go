@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/gne/internal/board"
+	"github.com/parley-go/parley/examples/internal/typed"
 	"github.com/parley-go/parley/machines/gne"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -193,7 +194,7 @@ func (p *Player) opened(o gne.ClientOpenedReport) {
 }
 
 func (p *Player) show(format string, args ...any) {
-	p.o.Show(board.Clean(fmt.Sprintf(format, args...)))
+	p.o.Show(typed.Clean(fmt.Sprintf(format, args...)))
 }
 
 // changed makes a change of the server's here, too.
@@ -309,14 +310,8 @@ func (p *Player) Type(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	var refused *driver.Error
-	switch _, err = p.d.Do(ctx, do); {
-	case errors.As(err, &refused) && refused.Kind == driver.Refused:
-		return errors.New("not now")
-	case errors.Is(err, driver.ErrStopped):
-		return errors.New("the connection is over")
-	}
-	return err
+	_, err = p.d.Do(ctx, do)
+	return typed.Answer(err)
 }
 
 func act(kind board.Kind, arg string) (command, error) {

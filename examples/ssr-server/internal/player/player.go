@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
-	"unicode"
 
+	"github.com/parley-go/parley/examples/internal/typed"
 	"github.com/parley-go/parley/machines/ssr"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -39,7 +39,7 @@ type Player struct {
 // New returns a player who is told by show what to read, one line at a time. The machine's goroutine calls it, and who
 // calls Type.
 func New(show func(Kind, string)) *Player {
-	p := &Player{show: func(k Kind, s string) { show(k, Clean(s)) }}
+	p := &Player{show: func(k Kind, s string) { show(k, typed.Clean(s)) }}
 	h := &ssr.PlayerHandlers{
 		Connected: func() { p.show(News, "you are in the general chat; "+Help) },
 		Games:     p.games,
@@ -101,16 +101,6 @@ func with(p ssr.Params) string {
 	return " with " + p.String()
 }
 
-// Clean makes of a text what can be shown: whatever moves a terminal's cursor, or is no character, is replaced.
-func Clean(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == unicode.ReplacementChar || !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, strings.ToValidUTF8(s, "?"))
-}
-
 // Run plays over a link to the server until the connection is over or ctx ends.
 func (p *Player) Run(ctx context.Context, link transport.Link) error {
 	if err := p.d.Attach(0, link); err != nil {
@@ -126,7 +116,7 @@ type command = func(*ssr.PlayerRunner) fsm.Result
 var commands = map[string]func(arg string) (command, error){
 	"name": func(arg string) (command, error) {
 		n, ok := ssr.NewName(arg)
-		if !ok || arg != Clean(arg) {
+		if !ok || arg != typed.Clean(arg) {
 			return nil, errors.New("a name has at most 31 bytes, and nothing in it that cannot be shown")
 		}
 		return func(r *ssr.PlayerRunner) fsm.Result { return r.Name(n) }, nil
@@ -190,14 +180,8 @@ func (p *Player) Type(ctx context.Context, line string) error {
 	if err != nil {
 		return err
 	}
-	var refused *driver.Error
-	switch _, err = p.d.Do(ctx, do); {
-	case errors.As(err, &refused) && refused.Kind == driver.Refused:
-		return errors.New("not now")
-	case errors.Is(err, driver.ErrStopped):
-		return errors.New("the connection is over")
-	case err == nil && said:
+	if _, err = p.d.Do(ctx, do); err == nil && said {
 		p.show(Talk, "you: "+line) // the server tells the others alone
 	}
-	return err
+	return typed.Answer(err)
 }
