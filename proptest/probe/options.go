@@ -4,8 +4,9 @@ import "time"
 
 // Options say what is done and for how long.
 type Options struct {
-	// Check is the check whose instances are played; empty: the first with two instances of which none is hostile.
-	// Target is the instance, or role, that the program is; empty: one of an external role, else the second.
+	// Check is the check whose instances are played; empty: the first with two instances of which none is hostile, or
+	// with more if there is none. Target is the instance, or role, that the program is; empty: one of an external role,
+	// else of several the only one of its role, else the second.
 	Check, Target string
 	// Start is a command that starts the program; empty: it runs already. Fresh: it is started anew for each session.
 	Start string
