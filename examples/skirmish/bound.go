@@ -114,6 +114,17 @@ func (v *bound) Type(ctx context.Context, key byte) {
 	}
 }
 
+// unmet says why there was no host when the session was left, nil if there was one.
+func (v *bound) unmet() (err error) {
+	v.b.Use(func(s *system) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err = s.wrong
+		return nil
+	})
+	return err
+}
+
 // Draft implements talker.
 func (v *bound) Draft(text string, talking bool) {
 	v.b.Use(func(s *system) error {
@@ -166,6 +177,7 @@ type system struct {
 	mu     sync.Mutex
 	online *session.Online
 	state  string // what is done while there is no host
+	wrong  error  // why there is none
 	saved  *match.Saved
 }
 
@@ -196,7 +208,7 @@ func newSystem(ctx context.Context, s *settings, link, protocol string) (*system
 		}
 		for ctx.Err() == nil {
 			if err := y.meet(ctx); err != nil && ctx.Err() == nil {
-				y.tell(err.Error())
+				y.tell(err)
 			}
 			t := time.NewTimer(500 * time.Millisecond)
 			select {
@@ -248,7 +260,7 @@ func (y *system) meet(ctx context.Context) error {
 	}
 	o := session.NewOnline(ctx, title, !y.s.late, false, player)
 	y.mu.Lock()
-	y.online = o
+	y.online, y.wrong = o, nil
 	y.mu.Unlock()
 	<-o.Over()
 	y.mu.Lock()
@@ -257,10 +269,10 @@ func (y *system) meet(ctx context.Context) error {
 	return o.Err()
 }
 
-func (y *system) tell(text string) {
+func (y *system) tell(err error) {
 	y.mu.Lock()
 	defer y.mu.Unlock()
-	y.state = text
+	y.state, y.wrong = err.Error(), err
 }
 
 func (y *system) current() *session.Online {

@@ -49,6 +49,7 @@ type settings struct {
 	film, record, replay             string
 	serve, headless, late, duel      bool
 	arena, rounds, bots, matches, hz int
+	mostOfOne                        int
 	loss                             float64
 	from, length                     time.Duration // of a film
 	seed                             uint
@@ -110,6 +111,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.tunnel, "tunnel", "127.0.0.1:2130", "ipx: `address` of the server of the IPX network")
 	f.BoolVar(&s.headless, "headless", false, "bots play, over real sockets, and nothing is shown")
 	f.IntVar(&s.matches, "matches", 1, "headless: `number` of matches")
+	f.IntVar(&s.mostOfOne, "per-address", game.Players-1,
+		"most `players` at the own host who come from one address, such as a router's, 1 to 16")
 	f.Float64Var(&s.loss, "loss", 0,
 		"headless, with udp or ipx: `part` of the datagrams that are lost, from 0 to 0.5")
 	f.IntVar(&s.hz, "rate", game.Rate, "frames a second of matches of the own host, 13 to 100")
@@ -143,6 +146,8 @@ func (s *settings) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-rate %d: it is a number from 13 to 100", s.hz)
 	case s.loss < 0 || s.loss > 0.5:
 		return fmt.Errorf("-loss %v: it is a number from 0 to 0.5", s.loss)
+	case s.mostOfOne < 1 || s.mostOfOne > 16:
+		return fmt.Errorf("-per-address %d: it is a number from 1 to 16", s.mostOfOne)
 	case len(s.name) > 16:
 		return fmt.Errorf("-name %q: it has more than 16 bytes", s.name)
 	case s.meet != "" && s.meet != peerToPeer && s.meet != server && s.meet != slotServer:
@@ -168,7 +173,7 @@ func (s *settings) check(f *flag.FlagSet) error {
 // meaning refuses flags that would be ignored.
 func (s *settings) meaning(f *flag.FlagSet) error {
 	network := []string{"link", "tunnel"}
-	host := append([]string{"listen", "rate", "arena", "rounds", "bots", "duel"}, network...)
+	host := append([]string{"listen", "rate", "arena", "rounds", "bots", "duel", "per-address"}, network...)
 	person := []string{"name", "late", "record"}
 	of := func(beside string, lists ...[]string) error {
 		return usage.Only(f, beside, slices.Concat(lists...)...)
@@ -247,6 +252,8 @@ func (s *settings) run(ctx context.Context, stdout io.Writer) (err error) {
 			return seen.Err()
 		default:
 		}
+	case *bound:
+		return seen.unmet()
 	case *replay:
 		select {
 		case <-seen.over:

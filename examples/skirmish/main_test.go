@@ -276,10 +276,10 @@ func TestSlotserver(t *testing.T) {
 	if err != nil || !ok {
 		t.Fatalf("%q, %v", line, err)
 	}
-	flags := "-meet slotserver -slotserver " + at + " -rounds 9 -rate 100 -bots 1 -listen 127.0.0.1:" + unused(t)
+	flags := "-meet slotserver -slotserver " + at + " -rounds 9 -rate 100 -bots 1 -listen 127.0.0.1:"
 	sit := func(name string) (show, context.CancelFunc) {
 		own, quit := context.WithCancel(ctx)
-		s, err := parsed(t, flags+" -name "+name).session(own)
+		s, err := parsed(t, flags+unused(t)+" -name "+name).session(own) // each has a port of its own
 		if err != nil {
 			t.Fatal(err)
 		}

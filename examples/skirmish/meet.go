@@ -2,10 +2,11 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"runtime"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -65,7 +66,7 @@ func (e *equals) host(ctx context.Context) (string, error) {
 	}
 	find, stop := context.WithTimeout(ctx, 3*time.Second) // a door has a node of its own there
 	defer stop()
-	return carrier.Find(find, carrier.IPX, fmt.Sprintf("%x", socket), e.s.carrier())
+	return carrier.Find(find, fmt.Sprintf("%x", socket), e.s.carrier())
 }
 
 // keeper waits until it is known who keeps the game, and returns the host of its address, "" if we do.
@@ -103,8 +104,32 @@ type slots struct {
 	mu     sync.Mutex
 	joined bool
 	own    int
-	others [len(slotserver.Client{}.Others)]string // addresses by slot
-	err    error                                   // why we are not let in
+	others [len(slotserver.Client{}.Others)]other // by slot
+	err    error                                  // why we are not let in
+	since  time.Time                              // since when nobody is found who is the host
+}
+
+// other is another player of a server of Parsec; the name is "" where there is none.
+type other struct{ name, at string }
+
+// told is the name that a server of Parsec has: the own one, and the port at which the own host would be, since the
+// server tells the others addresses without ports.
+func (s *settings) told() string {
+	_, port, _ := net.SplitHostPort(s.listen)
+	return strings.ReplaceAll(s.name, " ", "_") + ":" + port
+}
+
+// heard takes a name apart. Who tells no port has the same as we.
+func (s *settings) heard(name, ip string) other {
+	if before, port, ok := strings.Cut(name, ":"); ok {
+		if at := strings.LastIndex(name, ":"); at > len(before) {
+			before, port = name[:at], name[at+1:]
+		}
+		if n, err := strconv.ParseUint(port, 10, 16); err == nil && n > 0 {
+			return other{before, net.JoinHostPort(ip, port)}
+		}
+	}
+	return other{name, s.beside(ip)}
 }
 
 // run keeps a connection to the server, until ctx ends.
@@ -128,10 +153,9 @@ func (f *slots) run(ctx context.Context) {
 
 // connect joins, and learns who is there until the connection ends.
 func (f *slots) connect(ctx context.Context) error {
-	own := strings.ReplaceAll(f.s.name, " ", "_")
-	name, ok := slotserver.NewName(own)
+	name, ok := slotserver.NewName(f.s.told())
 	os, _ := slotserver.NewSystem(strings.ToUpper(runtime.GOOS))
-	if !ok || own == "" {
+	if !ok || f.s.name == "" {
 		return fmt.Errorf("the name %q is not one for a slotserver", f.s.name)
 	}
 	dial, stop := context.WithTimeout(ctx, 5*time.Second)
@@ -168,14 +192,15 @@ func (f *slots) report(r *slotserver.ClientRunner, i int) {
 		f.err = fmt.Errorf("the slotserver at %s is gone", f.s.slots)
 	}
 	for slot := range f.others {
-		f.others[slot] = ""
+		f.others[slot] = other{}
 		if o := &r.Machine.Others[slot]; o.Present {
-			f.others[slot] = o.Value.Ip.String()
+			f.others[slot] = f.s.heard(o.Value.Name.String(), o.Value.Ip.String())
 		}
 	}
 }
 
-var errNobody = errors.New("nobody is the host yet, and all are asked again")
+// patience is how long those who are there may take until one of them is the host, before we say what may be wrong.
+const patience = 10 * time.Second
 
 func (f *slots) host(ctx context.Context) (string, error) {
 	f.mu.Lock()
@@ -188,20 +213,45 @@ func (f *slots) host(ctx context.Context) (string, error) {
 		return "", err
 	}
 	first := true
-	for slot, ip := range others {
-		if ip == "" {
+	var asked []string
+	for slot, o := range others {
+		if o.at == "" {
 			continue
 		}
 		first = first && slot > own
-		at := f.s.beside(ip)
-		if f.answers(ctx, at) {
-			return at, nil
+		if f.answers(ctx, o.at) {
+			f.since = time.Time{}
+			return o.at, nil
 		}
+		asked = append(asked, o.name+" at "+o.at)
 	}
 	if first {
+		f.since = time.Time{}
 		return "", nil
 	}
-	return "", errNobody
+	if f.since.IsZero() {
+		f.since = time.Now()
+	}
+	return "", &nobody{asked, f.s.link, time.Since(f.since) > patience}
+}
+
+// nobody says that none of those who are there is the host, or can be reached.
+type nobody struct {
+	asked []string
+	link  string
+	long  bool
+}
+
+func (e *nobody) Error() string {
+	if !e.long {
+		return "nobody is the host yet, and all are asked again"
+	}
+	asked := e.asked
+	if more := len(asked) - 3; more > 0 {
+		asked = append(slices.Clone(asked[:3]), fmt.Sprintf("and %d more", more))
+	}
+	return fmt.Sprintf("No host answers over %s, and all are asked again: %s. Have they the same -link, and does their "+
+		"-listen let others in?", strings.ToUpper(e.link), strings.Join(asked, ", "))
 }
 
 // answers reports whether somebody is a host at an address.

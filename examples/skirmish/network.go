@@ -67,7 +67,7 @@ func (s *settings) host(ctx context.Context, cfg carrier.Config) (h *match.Host,
 	parts := carrier.Split(ctx, d, doorCount)
 	h, err = match.NewHost(match.HostConfig{Control: parts[controlDoor], Frames: parts[framesDoor], Place: framesDoor,
 		Settings: match.Settings{Arena: s.arena, Rounds: s.rounds, Bots: s.bots}, Least: s.least, Duel: s.duel,
-		Resume: s.resume,
+		Resume: s.resume, PerAddress: s.mostOfOne,
 		Length: time.Second / time.Duration(s.hz)})
 	return h, reachable(d.Addr()), err
 }

@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"net"
+	"net/netip"
+	"strings"
 	"sync"
 
 	"github.com/parley-go/parley/runtime/driver"
@@ -16,6 +18,10 @@ import (
 
 // Numbers gives connections the numbers by which the machine knows them: the least that is free.
 type Numbers struct {
+	// Each is how many numbers one address may have, 0 for all. It is set before the first is taken. Who has no
+	// address is not counted.
+	Each int
+
 	mu        sync.Mutex
 	addresses []string      // "" where free; 0 is the server
 	freed     chan struct{} // one is free again
@@ -44,13 +50,46 @@ func (n *Numbers) Take(ctx context.Context, address string) (fsm.Peer, error) {
 func (n *Numbers) least(address string) (fsm.Peer, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	for i := 1; i < len(n.addresses); i++ {
-		if n.addresses[i] == "" {
-			n.addresses[i] = address
-			return fsm.Peer(i), true
+	free, own := 0, 0
+	for i := len(n.addresses) - 1; i > 0; i-- {
+		switch n.addresses[i] {
+		case "":
+			free = i
+		case address:
+			own++
 		}
 	}
-	return 0, false
+	if free == 0 || n.Each > 0 && own >= n.Each && address != nowhere {
+		return 0, false
+	}
+	n.addresses[free] = address
+	return fsm.Peer(free), true
+}
+
+// nowhere is the address of who has none.
+const nowhere = "nowhere"
+
+// From returns who is at the other end of a link, for [Numbers.Take]: a computer without its port, and of IPv6 the
+// network, since a customer has all of its addresses.
+func From(l transport.Link) string {
+	a := l.RemoteAddr(0)
+	if a == nil {
+		return nowhere
+	}
+	host, _, err := net.SplitHostPort(a.String())
+	if err != nil {
+		if n := strings.Split(a.String(), "."); len(n) == 3 { // of IPX: the network and the node
+			return n[0] + "." + n[1]
+		}
+		return a.String()
+	}
+	if ip, err := netip.ParseAddr(host); err == nil && ip.Unmap().Is6() {
+		network, _ := ip.WithZone("").Prefix(64)
+		return network.Addr().String()
+	} else if err == nil {
+		return ip.Unmap().String()
+	}
+	return host
 }
 
 // Door returns the link in such a form that the number is free again when it is closed. A driver closes each link

@@ -32,6 +32,8 @@ type ServerConfig struct {
 	Keys map[int]uint64
 	// Watchers is how many may look on at a time, 0 for as many as there are links. The last to come goes.
 	Watchers int
+	// PerAddress is how many links one address may have, 0 for all. Who is one too many waits as long as Attach does.
+	PerAddress int
 	// OnCame, OnSat and OnWent are told who joins (to play in the slot, or with Watch), sits down in a running game,
 	// and has left. They may be nil. The driver's goroutine calls them: they must not call methods of the
 	// server.
@@ -87,6 +89,7 @@ func NewServer(cfg ServerConfig) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{cfg: cfg, peers: doors.New(links), wake: make(chan struct{}, 1)}
+	s.peers.Each = cfg.PerAddress
 	if cfg.Keys != nil { // before anybody can come
 		for slot := range Slots {
 			keep(r, slot, cfg.Keys)
@@ -108,7 +111,7 @@ func seconds(d time.Duration, most uint16) uint16 {
 
 // Attach lets a client in over a link, which belongs to the server from then on. It waits for a number to be free.
 func (s *Server) Attach(ctx context.Context, link transport.Link) error {
-	peer, err := s.peers.Take(ctx, "link")
+	peer, err := s.peers.Take(ctx, doors.From(link))
 	if err != nil {
 		link.Abort()
 		return err

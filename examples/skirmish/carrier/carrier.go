@@ -56,10 +56,11 @@ func (c Config) impaired(l transport.Link) (transport.Link, error) {
 	return worse, nil
 }
 
-// limits are those of a door: a party of players behind one router is welcome.
-var limits = udp.Limits{MaxPeers: 64, PerAddress: -1, Silence: 30 * time.Second}
+// limits are those of a door over datagrams, as over TCP.
+var limits = udp.Limits{MaxPeers: strangers, PerAddress: perAddress, Silence: 30 * time.Second}
 
-// perAddress is how many connections a door of TCP has for one address: as many as a gateway for browsers brings.
+// perAddress is how many connections a door has for one address: as many as a party behind one router brings, or a
+// gateway for browsers.
 const perAddress = 64
 
 // Listen opens a door. The address is host:port, and over IPX the number of the socket in hexadecimal.
@@ -72,7 +73,7 @@ func Listen(ctx context.Context, network, address string, cfg Config) (Door, err
 		}
 		return tcpDoor{l}, nil
 	case UDP:
-		l, err := udp.Open("udp", address, udp.Config{Limits: limits})
+		l, err := udp.Open("udp", address, udp.Config{Limits: limits, Cookie: true})
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +142,8 @@ func Dial(ctx context.Context, network, address string, cfg Config) (transport.L
 		} else if a.IP.IsLoopback() {
 			own = net.JoinHostPort(a.IP.String(), "0")
 		}
-		l, err := udp.Open("udp", own, udp.Config{Peers: []string{address}, Limits: udp.Limits{Closed: true}})
+		l, err := udp.Open("udp", own, udp.Config{Peers: []string{address}, Limits: udp.Limits{Closed: true},
+			Cookie: true})
 		if err != nil {
 			return nil, err
 		}

@@ -3,37 +3,22 @@ package carrier
 import (
 	"context"
 	"errors"
-	"fmt"
-	"net"
 	"time"
 
 	"github.com/parley-go/parley/machines/stream"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/ipx"
-	"github.com/parley-go/parley/runtime/transport/udp"
 )
 
-// Find finds a door of this network by a broadcast, and returns where it is: of several whichever answers first. The
-// question is a call that is not gone on with, so a door need know nothing of it. The address is that of everybody:
-// host:port, and over IPX the number of the socket in hexadecimal.
-func Find(ctx context.Context, network, address string, cfg Config) (at string, err error) {
-	var l transport.Link
-	switch network {
-	case UDP:
-		own := "0.0.0.0:0"
-		if a, err := net.ResolveUDPAddr("udp4", address); err == nil && a.IP.IsLoopback() {
-			own = "127.0.0.1:0"
-		}
-		l, err = udp.Open("udp4", own, udp.Config{Broadcast: []string{address}})
-	case IPX:
-		socket, e := socketOf(address)
-		if e != nil {
-			return "", e
-		}
-		l, err = ipx.Dial(ctx, "udp", cfg.Tunnel, ipx.Config{Socket: socket})
-	default:
-		return "", fmt.Errorf("network %q: nobody can be found there by a broadcast", network)
+// Find finds a door of an IPX network by a broadcast, and returns where it is: of several whichever answers first. The
+// question is a call that is not gone on with, so a door need know nothing of it. It goes to everybody's socket of this
+// number, in hexadecimal. A door of UDP answers nobody who has not shown where it is, so nobody is found there.
+func Find(ctx context.Context, number string, cfg Config) (at string, err error) {
+	socket, err := socketOf(number)
+	if err != nil {
+		return "", err
 	}
+	l, err := ipx.Dial(ctx, "udp", cfg.Tunnel, ipx.Config{Socket: socket})
 	if err != nil {
 		return "", err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/doors"
@@ -48,6 +49,10 @@ type HostConfig struct {
 	// were in it are back, or Return has passed, 0 for 5 s, and the player who saved it is there.
 	Resume *Saved
 	Return time.Duration
+	// PerAddress is how many connections one address may have, of the sixteen for players, 0 for seven: so nobody has
+	// all places of a match. At the door for frames it is four more, of those who look on. Links without an
+	// address are not counted.
+	PerAddress int
 	// Duel has matches of two played as duels: the two are in step with each other, and nobody looks on.
 	Duel bool
 	// Sinks record each step of the host's machine.
@@ -67,6 +72,7 @@ type Host struct {
 	since  time.Time      // since when it is in this state
 	ripe   time.Time      // since when somebody waits at the end of a match, or has agreed where others have not
 	first  time.Time      // since when somebody wants to go on with the match of Resume
+	idle   time.Time      // since when somebody waits for a place, and of those who have one nobody agrees
 	keys   map[int]uint64 // of the slots in this match
 	play   *playing
 	begun  bool
@@ -101,11 +107,15 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if cfg.Length == 0 {
 		cfg.Length = time.Second / game.Rate
 	}
+	if cfg.PerAddress == 0 {
+		cfg.PerAddress = game.Players - 1
+	}
 	r, err := skirmish.NewHostRunner(Version, skirmish.Place(cfg.Place), skirmish.HostConst)
 	if err != nil {
 		return nil, err
 	}
 	h := &Host{cfg: cfg, peers: doors.New(16), wake: make(chan struct{}, 1), attach: make(chan transport.Link)}
+	h.peers.Each = cfg.PerAddress
 	h.d = driver.New(r, driver.Options[*skirmish.HostRunner]{HandshakeLimit: 10 * time.Second, Logger: cfg.Logger,
 		Trace: cfg.Sinks, Instance: "host",
 		OnReport: func(*skirmish.HostRunner, int) { h.nudge() },
@@ -183,7 +193,7 @@ func (h *Host) accept(ctx context.Context, d Door, each func(context.Context, tr
 func (h *Host) admit(ctx context.Context, l transport.Link) {
 	wait, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // for the end of one who has just gone
 	defer cancel()
-	p, err := h.peers.Take(wait, "link")
+	p, err := h.peers.Take(wait, doors.From(l))
 	if err != nil {
 		go refuse(l)
 		return
@@ -212,7 +222,11 @@ func (h *Host) seat(ctx context.Context, l transport.Link) {
 		go play.pair.sit(play.ctx, l)
 		return
 	}
-	go play.Attach(ctx, l)
+	go func() {
+		wait, cancel := context.WithTimeout(ctx, h.cfg.Patience)
+		defer cancel()
+		play.Attach(wait, l)
+	}()
 }
 
 // look looks at the machine and does what is due.
@@ -284,6 +298,7 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 		}
 		return false
 	})
+	h.clear(now, n)
 	switch {
 	case n < max(1, h.cfg.Least):
 		h.ripe = time.Time{}
@@ -335,6 +350,25 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 		return r.Press(seed, keys)
 	})
 	h.nudge()
+}
+
+// clear takes a place from somebody if all are taken, others wait, and nobody has agreed for long.
+func (h *Host) clear(now time.Time, agreed int) {
+	waits := slices.ContainsFunc(h.m.Waiting[:], func(w skirmish.Optional[skirmish.Name]) bool { return w.Present })
+	switch {
+	case agreed > 0 || h.count() < game.Players || !waits:
+		h.idle = time.Time{}
+	case h.idle.IsZero():
+		h.idle = now
+	case now.Sub(h.idle) >= h.cfg.Hesitation:
+		h.idle = time.Time{}
+		dropped := false
+		h.drop(func(int) bool {
+			first := !dropped
+			dropped = true
+			return first
+		})
+	}
 }
 
 // secret is a number that nobody guesses.
@@ -402,7 +436,7 @@ func (h *Host) start(ctx context.Context) {
 		}
 		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,
 			Seed: uint32(h.m.Seed), Patience: h.cfg.Patience, Grace: h.cfg.Patience, Logger: h.cfg.Logger,
-			Keys: h.doorKeys(), Watchers: 12, OnCame: func(_ string, slot int) { came(slot) }})
+			Keys: h.doorKeys(), Watchers: 12, PerAddress: h.cfg.PerAddress + 4, OnCame: func(_ string, slot int) { came(slot) }})
 		if err != nil {
 			panic(err) // the configuration is ours
 		}

@@ -108,7 +108,8 @@ func begin(ctx context.Context, at string) (string, error) {
 	}
 	parts := carrier.Split(ctx, d, 2)
 	h, err := match.NewHost(match.HostConfig{Control: parts[0], Frames: parts[1], Place: 1,
-		Settings: match.Settings{Rounds: 5, Bots: 3}, Length: time.Second / game.Rate})
+		Settings: match.Settings{Rounds: 5, Bots: 3}, Length: time.Second / game.Rate,
+		PerAddress: 16}) // all who play in a browser come from here
 	if err != nil {
 		return "", err
 	}
