@@ -73,7 +73,7 @@ const nowhere = "nowhere"
 // network, since a customer has all of its addresses.
 func From(l transport.Link) string {
 	a := l.RemoteAddr(0)
-	if a == nil {
+	if a == nil || a.Network() == "mem" { // in this program
 		return nowhere
 	}
 	host, _, err := net.SplitHostPort(a.String())
