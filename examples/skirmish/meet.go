@@ -250,8 +250,8 @@ func (e *nobody) Error() string {
 	if more := len(asked) - 3; more > 0 {
 		asked = append(slices.Clone(asked[:3]), fmt.Sprintf("and %d more", more))
 	}
-	return fmt.Sprintf("No host answers over %s, and all are asked again: %s. Have they the same -link, and does their "+
-		"-listen let others in?", strings.ToUpper(e.link), strings.Join(asked, ", "))
+	return fmt.Sprintf("No host answers over %s, and all are asked again: %s. Have they the same -link, and "+
+		"does their -listen let others in?", strings.ToUpper(e.link), strings.Join(asked, ", "))
 }
 
 // answers reports whether somebody is a host at an address.

@@ -436,7 +436,8 @@ func (h *Host) start(ctx context.Context) {
 		}
 		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,
 			Seed: uint32(h.m.Seed), Patience: h.cfg.Patience, Grace: h.cfg.Patience, Logger: h.cfg.Logger,
-			Keys: h.doorKeys(), Watchers: 12, PerAddress: h.cfg.PerAddress + 4, OnCame: func(_ string, slot int) { came(slot) }})
+			Keys: h.doorKeys(), Watchers: 12, PerAddress: h.cfg.PerAddress + 4,
+			OnCame: func(_ string, slot int) { came(slot) }})
 		if err != nil {
 			panic(err) // the configuration is ours
 		}
