@@ -14,7 +14,7 @@ import (
 type crowd struct {
 	reach   float64 // how far ships can be seen, 0 for everywhere
 	rate    int     // bytes a second that each player gets, 0 for no limit
-	pilots  [16]pilot
+	pilots  [16]seat
 	jobs    []job // what is due, in the order in which it goes
 	first   int   // of the jobs that were not done
 	news    bool  // something has come since they were made
@@ -22,8 +22,8 @@ type crowd struct {
 	refused int   // ships that are nowhere, and events of what is somebody else's
 }
 
-// pilot is a player as the crowd sees it.
-type pilot struct {
+// seat is a player as the crowd sees it.
+type seat struct {
 	client fsm.Peer // 0: the slot is free
 	flies  bool
 	ship   gameserver.Ship
@@ -52,7 +52,7 @@ const overhead = 28 + 153
 
 // enter has somebody in a slot, or nobody (0), who begins anew.
 func (c *crowd) enter(slot gameserver.Slot, client fsm.Peer) {
-	c.pilots[slot] = pilot{client: client, seen: everybody, told: everybody}
+	c.pilots[slot] = seat{client: client, seen: everybody, told: everybody}
 	for i := range c.pilots {
 		c.pilots[i].queue.Forget(uint8(slot))
 	}
@@ -219,7 +219,7 @@ func (c *crowd) plan(now time.Duration) {
 }
 
 // room is how many bytes of events a packet for a player may have now; less than 0: it may not be sent.
-func (c *crowd) room(now time.Duration, to *pilot) int {
+func (c *crowd) room(now time.Duration, to *seat) int {
 	if c.rate == 0 {
 		return remote.MaxList
 	}
@@ -228,7 +228,7 @@ func (c *crowd) room(now time.Duration, to *pilot) int {
 	return min(int(to.share)-overhead, remote.MaxList)
 }
 
-func (c *crowd) take(now time.Duration, to *pilot, room int, first uint8) (list gameserver.Events) {
+func (c *crowd) take(now time.Duration, to *seat, room int, first uint8) (list gameserver.Events) {
 	list.Len = uint16(len(to.queue.Take(list.Data[:0], now, room, first)))
 	return list
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -17,68 +18,52 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/remote"
+	"github.com/parley-go/parley/examples/remote/pilot"
 	"github.com/parley-go/parley/machines/events"
 	"github.com/parley-go/parley/machines/gameserver"
-	"github.com/parley-go/parley/runtime/fsm"
-	"github.com/parley-go/parley/runtime/play"
 )
 
-// client is a player with the generated machine, and what its program has heard.
+// client is a player, and what its program has heard.
 type client struct {
 	t    *testing.T
-	s    *play.Session[*gameserver.ClientRunner]
+	p    *pilot.Pilot
 	said chan string
-	slot gameserver.Slot
 }
 
 func fly(t *testing.T, g *game, address, name string) *client {
 	t.Helper()
 	c := &client{t: t, said: make(chan string, 4096)}
-	h := &gameserver.ClientHandlers{
-		Welcome: func(w gameserver.ClientWelcomeReport) { c.slot = w.Slot; c.said <- "welcome" },
-		Changed: func() { c.said <- "changed" },
-		Lost:    func() { c.said <- "lost" },
-		Ship: func(s gameserver.ClientShipReport) {
-			ship, _ := remote.ParseShip(s.Ship.Data[:])
-			x, _, _ := ship.Position()
-			c.said <- fmt.Sprintf("ship of %d at %g", s.Slot, x)
-		},
-		Hidden: func(h gameserver.ClientHiddenReport) { c.said <- fmt.Sprintf("%d hidden", h.Slot) },
-		Happened: func(h gameserver.ClientHappenedReport) {
-			owner := uint8(255)
-			if h.Slot.Present {
-				owner = uint8(h.Slot.Value)
-			}
-			err := remote.Each(h.Events.Data[:h.Events.Len], owner, func(owner uint8, _ []byte, m *events.Message) {
-				c.said <- fmt.Sprint(owner, ": ", m)
-			})
-			if err != nil {
-				c.said <- err.Error()
-			}
-		},
-	}
 	var err error
-	places := []play.Place{{Channel: "lines", Network: "tcp", Address: address},
-		{Channel: "game", Network: "udp", Address: g.ports.LocalAddr().String()}}
-	c.s, err = play.DialChannels(t.Context(), places, gameserver.NewClientRunner(), h, play.Options{})
+	c.p, err = pilot.Dial(t.Context(), pilot.Options{Lines: address, Game: g.ports.LocalAddr().String(), Name: name,
+		Heard: c.heard})
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { c.s.Close() })
-	n, _ := gameserver.NewName(name)
-	c.give(func(r *gameserver.ClientRunner) fsm.Result {
-		return r.Join(gameserver.Version{Major: 1}, n, gameserver.System{})
-	})
-	c.until("welcome")
+	t.Cleanup(func() { c.leave() })
 	return c
 }
 
-func (c *client) give(f func(*gameserver.ClientRunner) fsm.Result) {
-	c.t.Helper()
-	if err := c.s.Give(f); err != nil {
-		c.t.Fatal(err)
+func (c *client) heard(r remote.Record) {
+	switch r.Kind {
+	case remote.ShipRecord:
+		ship, _ := remote.ParseShip(r.Data)
+		x, _, _ := ship.Position()
+		c.said <- fmt.Sprintf("ship of %d at %g", r.Slot, x)
+	case remote.HiddenRecord:
+		c.said <- fmt.Sprintf("%d hidden", r.Slot)
+	case remote.LineRecord:
+		c.said <- fmt.Sprintf("%d: %s", r.Slot, r.Data)
+	case remote.EventsRecord:
+		err := remote.Each(r.Data, r.Slot, func(owner uint8, _ []byte, m *events.Message) {
+			c.said <- fmt.Sprint(owner, ": ", m)
+		})
+		if err != nil {
+			c.said <- err.Error()
+		}
 	}
 }
+
+func (c *client) leave() { c.p.Close(context.Background()) }
 
 // until waits until the program has heard this.
 func (c *client) until(want string) {
@@ -100,19 +85,15 @@ func (c *client) until(want string) {
 // at tells the server where the ship is, with events; without a place the player watches.
 func (c *client) at(x float32, flies bool, list ...events.Message) {
 	c.t.Helper()
-	var e gameserver.Events
-	var b []byte
+	if c.p.Land(); flies {
+		c.p.Fly(remote.Ship{Matrix: [12]float32{3: x}})
+	}
 	for i := range list {
-		b, _ = events.AppendMessage(b, &list[i])
+		c.p.Add(&list[i])
 	}
-	e.Len = uint16(copy(e.Data[:], b))
-	var ship gameserver.Optional[gameserver.Ship]
-	if flies {
-		s := remote.Ship{Matrix: [12]float32{3: x}}
-		ship.Present = true
-		ship.Value, _ = gameserver.NewShip(string(s.Append(nil)))
+	if err := c.p.Send(); err != nil {
+		c.t.Fatal(err)
 	}
-	c.give(func(r *gameserver.ClientRunner) fsm.Result { return r.Tell(ship, e) })
 }
 
 // repeat does something until somebody has heard what comes of it, since datagrams may be lost.
@@ -141,7 +122,7 @@ func TestGame(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "session")
 	_, address, g := startWith(t, "", &gameFlags{reach: 100, record: file})
 	a, b := fly(t, g, address, "a"), fly(t, g, address, "b")
-	a.until("changed")
+	a.until("1: add ip: 127.0.0.1 name: b in 1")
 	watch := func() { b.at(0, false) }
 	watch()
 	b.repeat(func() { a.at(1, true) }, "ship of 0 at 1") // who watches sees all
@@ -151,8 +132,8 @@ func TestGame(t *testing.T) {
 	a.repeat(func() { b.at(500, true, remote.Text("b", "far")) }, `1: SEND_TEXT{text: "b far"}`)
 	b.repeat(func() { b.at(60, true); a.at(4, true) }, "ship of 0 at 4")
 	b.repeat(func() { b.at(60, true); a.at(0, false) }, "0 hidden") // landed
-	b.s.Close()
-	a.until("changed")
+	b.leave()
+	a.until("1: remove ip: 127.0.0.1")
 	var shown, errs bytes.Buffer
 	if code := show(file, &shown, &errs); code != 0 {
 		t.Fatal(errs.String())
@@ -163,6 +144,71 @@ func TestGame(t *testing.T) {
 		if !strings.Contains(shown.String(), want) {
 			t.Errorf("the recording has no %s:\n%s", want, shown.String())
 		}
+	}
+}
+
+// TestPilot: a player keeps its slot while its ship lands and flies again, has another name unless somebody has it, is
+// told in the server's words why it may not play, and leaves its slot to the next one. Who plays is the same at all.
+func TestPilot(t *testing.T) {
+	bans := filepath.Join(t.TempDir(), "bans")
+	write := func(text string) {
+		if err := os.WriteFile(bans, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("")
+	_, address, g := startWith(t, bans, &gameFlags{})
+	a, b := fly(t, g, address, "a"), fly(t, g, address, "b")
+	a.until("255: four")
+	b.at(0, false)
+	b.repeat(func() { a.at(1, true) }, "ship of 0 at 1")
+	b.repeat(func() { a.at(0, false) }, "0 hidden")
+	a.until("0 hidden") // its own, as a recording has it
+	b.repeat(func() { a.at(2, true) }, "ship of 0 at 2")
+	if err := a.p.Rename(t.Context(), "b"); err == nil || err.Error() != "name already taken" {
+		t.Error(err)
+	}
+	if err := a.p.Rename(t.Context(), "two words"); err == nil {
+		t.Error("a name has a blank")
+	}
+	if err := a.p.Rename(t.Context(), "anna"); err != nil {
+		t.Error(err)
+	}
+	b.until("0: add ip: 127.0.0.1 name: anna in 0")
+	refused := func(name, want string) {
+		t.Helper()
+		p, err := pilot.Dial(t.Context(), pilot.Options{Lines: address, Name: name})
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, not %q", name, err, want)
+		}
+		if p != nil {
+			p.Close(t.Context())
+		}
+	}
+	refused("anna", "somebody has this name")
+	refused("", "is no name")
+	write("127.0.0.0/8")
+	refused("c", "you're banned from this server")
+	write("")
+	for i := range 14 {
+		fly(t, g, address, fmt.Sprint("p", i))
+	}
+	refused("late", "server full")
+	b.leave()
+	a.until("1: remove ip: 127.0.0.1")
+	if c := fly(t, g, address, "late"); c.p.Slot() != 1 {
+		t.Errorf("slot %d was free, and slot 1", c.p.Slot())
+	}
+	a.until("1: add ip: 127.0.0.1 name: late in 1")
+	var who []string
+	for _, p := range a.p.Players() {
+		who = append(who, fmt.Sprint(p.Slot, p.Name, p.Me))
+	}
+	if len(who) != 16 || who[0] != "0annatrue" || who[1] != "1latefalse" {
+		t.Error(who)
+	}
+	if err := b.p.Send(); err == nil {
+		t.Error("who has left still sends")
 	}
 }
 
@@ -198,7 +244,7 @@ func TestDatagrams(t *testing.T) {
 	evil.Write(frame)
 	b.repeat(func() { a.at(2, true) }, "ship of 0 at 2")
 	for len(b.said) > 0 {
-		if got := <-b.said; strings.Contains(got, "666") || got == "lost" {
+		if got := <-b.said; strings.Contains(got, "666") {
 			t.Error(got)
 		}
 	}
@@ -229,7 +275,7 @@ func TestJoins(t *testing.T) {
 	b.says(join("<script>"), append(accepted("<script>", 1), "add ip: 127.0.0.1 name: a in 0")...)
 	b.says(join("again"), "you sent an invalid request")
 	b.says("version: 1.0 join me: "+strings.Repeat("x", 32)+" os: linux", "you sent an invalid request")
-	a.until("changed")
+	a.until("1: add ip: 127.0.0.1 name: <script> in 1")
 }
 
 // TestHalfOpen: 2,000 connections that say nothing, or begin a request and do not end it, come with the limits of a

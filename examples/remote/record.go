@@ -35,6 +35,9 @@ const (
 	kinds
 )
 
+// ToAll is the slot of a line that the server says to its players, and of events that say whose they are.
+const ToAll uint8 = 255
+
 // Record is one thing that happened in a session. Data belongs to the playback and counts until the next one.
 type Record struct {
 	Kind Kind

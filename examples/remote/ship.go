@@ -76,6 +76,14 @@ type Reckoner struct {
 	any  bool
 }
 
+// Last returns the state that was sent last, nil before the first.
+func (r *Reckoner) Last() []byte {
+	if !r.any {
+		return nil
+	}
+	return r.sent[:]
+}
+
 // Due reports whether to send the state now, and then takes it as sent.
 func (r *Reckoner) Due(now time.Duration, ship []byte, events int) bool {
 	if r.any && events == 0 && string(r.sent[:]) == string(ship) && now-r.at < longest {
