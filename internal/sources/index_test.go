@@ -8,8 +8,10 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/symbols"
 )
@@ -26,16 +28,16 @@ type index struct {
 	messages map[string]*layout
 	states   map[string]map[string]*reaction // by state and event, of all machines
 	values   map[string]int64                // constants, timers in milliseconds, greatest lengths and numbers of types
-	// said are messages, states and timers of the file's own machines: a page has to speak of them.
-	said map[string]string
 }
 
 // A layout is what the tables of layouts say of a message.
 type layout struct {
 	id               int64
 	least, most, top int // bytes, and those of the header
+	empty            int // of the message whose values are all zero, 0 if there is none
 	line             string
 	fields           []string
+	own              bool // it is declared in the folder of the page
 }
 
 // A reaction is what a state does with an event.
@@ -52,7 +54,7 @@ func newIndex(file string) (*index, error) {
 		return nil, l
 	}
 	x := &index{names: map[string]bool{}, branches: map[string]int{}, messages: map[string]*layout{},
-		states: map[string]map[string]*reaction{}, values: map[string]int64{}, said: map[string]string{}}
+		states: map[string]map[string]*reaction{}, values: map[string]int64{}}
 	for _, s := range table.Symbols() {
 		x.names[s.Name] = true
 		if s.Owner != "" {
@@ -99,9 +101,16 @@ func newIndex(file string) (*index, error) {
 
 // message notes how a message is written.
 func (x *index) message(p *model.Protocol, m *model.Message) {
-	y := &layout{id: m.ID, least: m.MinLen, most: m.MaxLen}
+	y := &layout{id: m.ID, least: m.MinLen, most: m.MaxLen, own: filepath.Dir(m.Span.File) == filepath.Clean(p.Dir)}
 	if w := p.WireOf(m); w != nil {
 		y.top = w.HeaderLen
+		slots := 0
+		for _, f := range m.Fields {
+			slots += f.Type.Slots()
+		}
+		if b, e := interp.AppendFrame(p, &interp.Strings{}, nil, m, make([]int64, slots)); e.Problem == 0 {
+			y.empty = len(b)
+		}
 	}
 	for _, f := range m.Fields {
 		y.fields = append(y.fields, f.Name)
@@ -111,12 +120,11 @@ func (x *index) message(p *model.Protocol, m *model.Message) {
 			y.line += "*"
 		}
 	}
-	y.line = stars.ReplaceAllString(y.line, "*")
+	y.line = template(y.line)
 	if y.line != "" {
 		x.lines = append(x.lines, y.line)
 	}
 	x.messages[m.Name] = y
-	x.said[m.Name] = "message"
 }
 
 // machine notes the states and events of a machine, and of its parts under their names.
@@ -127,7 +135,7 @@ func (x *index) machine(p *model.Protocol, name string, m *model.Machine) {
 	for _, t := range m.Timers {
 		x.names[name+"."+t.Name] = true
 		if t.Length == nil {
-			x.values[t.Name] = t.Ticks * p.Tick.Milliseconds()
+			x.values[t.Name] = (time.Duration(t.Ticks) * p.Tick).Round(time.Millisecond).Milliseconds()
 		}
 	}
 	for _, e := range m.Events {
@@ -135,9 +143,6 @@ func (x *index) machine(p *model.Protocol, name string, m *model.Machine) {
 	}
 	for _, st := range m.States {
 		x.state(name, m, st)
-		if m.Protocol == p.Name {
-			x.said[st.Name] = "state"
-		}
 	}
 	for _, part := range m.Parts {
 		x.machine(p, part.Name, part.Machine)
@@ -161,6 +166,8 @@ func (x *index) state(machine string, m *model.Machine, st *model.State) {
 	if x.states[st.Name] == nil {
 		x.states[st.Name] = map[string]*reaction{}
 	}
+	alone := map[string]*reaction{} // of the machine
+	x.states[machine+"."+st.Name] = alone
 	for _, h := range st.Handlers {
 		if h == nil {
 			continue
@@ -174,7 +181,7 @@ func (x *index) state(machine string, m *model.Machine, st *model.State) {
 				r.to[b.To.Name] = true
 			}
 		}
-		x.states[st.Name][event] = r
+		x.states[st.Name][event], alone[event] = r, r
 		x.count(event, h)
 		x.count(machine+"."+event, h)
 		for _, s := range around {
