@@ -14,6 +14,7 @@ import (
 	"github.com/parley-go/parley/gen/interp"
 	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/gen/symbols"
+	"github.com/parley-go/parley/proptest/race"
 )
 
 const root = "../.."
@@ -256,6 +257,7 @@ func open(t *testing.T, name string) *folder {
 // all returns the folders of all specifications that are not of the library.
 func all(t *testing.T) (list []*folder) {
 	t.Helper()
+	race.Skip(t)
 	pages, err := filepath.Glob(filepath.Join(root, "specs", "*", "SOURCES.md"))
 	if err != nil || len(pages) < 20 {
 		t.Fatalf("%d pages (%v)", len(pages), err)

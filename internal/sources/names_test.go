@@ -73,7 +73,7 @@ func (s *scope) mark(whole, quoted string, strict bool) {
 	case strings.HasSuffix(whole, ".yaml") || strings.HasSuffix(quoted, ".yaml") && !strings.Contains(quoted, " "):
 		s.name(strings.Trim(whole, "`"))
 	case quoted == "":
-		if (strict || strings.Contains(whole, "/")) && !s.find(whole) && !slices.Contains(abbreviations, whole) {
+		if (strict || strings.Contains(whole, "/")) && !slices.Contains(abbreviations, whole) && !s.find(whole) {
 			s.complain("%s", whole)
 		}
 	case strings.HasPrefix(quoted, "fsmgen ") || strings.HasPrefix(quoted, "go test ") ||
@@ -81,7 +81,7 @@ func (s *scope) mark(whole, quoted string, strict bool) {
 		s.command(quoted)
 	case test.MatchString(quoted):
 		s.wanted = append(s.wanted, wish{s.at, quoted})
-	case s.find(quoted) || s.sibling(quoted) || s.path(quoted):
+	case s.sibling(quoted) || s.path(quoted) || s.find(quoted):
 	case goName(quoted) != "":
 		s.wanted = append(s.wanted, wish{s.at, goName(quoted)})
 	default:

@@ -278,13 +278,24 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// TestMentioned: a page speaks of each message with a layout of its specifications; those of extended and imported
-// ones are left out.
+// TestMentioned: a page speaks of each message with a layout of its specifications, and a table of messages has all of
+// spec.yaml; those of extended and imported specifications are left out.
 func TestMentioned(t *testing.T) {
 	for _, f := range all(t) {
 		words := map[string]bool{}
 		for _, word := range capitals.FindAllString(strings.Join(f.page, "\n"), -1) {
 			words[word] = true
+		}
+		listed := map[string]bool{}
+		for _, r := range f.rows() {
+			if r.has("message") && (r.has("id") || r.has("bytes") || r.has("body")) {
+				listed[capitals.FindString(r.cell("message"))] = true
+			}
+		}
+		for name, m := range f.file(t, "spec.yaml").messages {
+			if len(listed) > 0 && !listed[name] && m.own && m.most > 0 && m.line == "" {
+				t.Errorf("%s/SOURCES.md: the table of messages lacks %s", f.dir, name)
+			}
 		}
 		for _, file := range f.order[:min(3, len(f.order))] {
 			for name, m := range f.file(t, file).messages {
