@@ -90,7 +90,8 @@ func (s *scope) mark(whole, quoted string, strict bool) {
 }
 
 // abbreviations are words in capitals that are no messages.
-var abbreviations = []string{"TCP", "UDP", "IPX", "HTTP", "GNE", "LF", "CR", "NWF", "GF", "SOURCES", "RACES", "RFC", "ASCII", "IP", "ID"}
+var abbreviations = []string{"TCP", "UDP", "IPX", "HTTP", "GNE", "LF", "CR", "NWF", "GF", "SOURCES", "RACES", "RFC",
+	"ASCII", "IP", "ID"}
 
 func (s *scope) complain(format, name string) {
 	s.t.Helper()

@@ -12,6 +12,11 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
+// mend is what to do about a difference.
+const mend = "mend the page, or the specification"
+
+var layoutColumns = []string{"id", "bytes", "body", "fields"}
+
 var (
 	capitals = regexp.MustCompile(`\b[A-Z][A-Z_0-9]+\b`)
 	inTicks  = regexp.MustCompile("`([^`]+)`")
@@ -52,7 +57,7 @@ func TestLayouts(t *testing.T) {
 	looked := 0
 	for _, f := range all(t) {
 		for _, r := range f.rows() {
-			if r.has("message", "id") || r.has("message", "bytes") || r.has("message", "body") || r.has("message", "fields") {
+			if slices.ContainsFunc(layoutColumns, func(c string) bool { return r.has("message", c) }) {
 				looked += layouts(t, f, r)
 			}
 		}
@@ -77,7 +82,7 @@ func layouts(t *testing.T, f *folder, r row) (looked int) {
 		looked++
 		if id := strings.Trim(r.cell("id"), "`"); id != "" {
 			if n := number(t, r.at, id); n != m.id {
-				t.Errorf("%s: %s has the number %d, not %d: mend the page, or the specification", r.at, name, m.id, n)
+				t.Errorf("%s: %s has the number %d, not %d: "+mend, r.at, name, m.id, n)
 			}
 		}
 		for column, top := range map[string]int{"bytes": 0, "body": m.top} {
@@ -86,8 +91,8 @@ func layouts(t *testing.T, f *folder, r row) (looked int) {
 			}
 		}
 		if r.has("fields") {
-			if got := names(r.cell("fields")); fmt.Sprint(got) != fmt.Sprint(m.fields) {
-				t.Errorf("%s: %s has the fields %v, not %v: mend the page, or the specification", r.at, name, m.fields, got)
+			if got := names(r.cell("fields")); !slices.Equal(got, m.fields) {
+				t.Errorf("%s: %s has the fields %v, not %v: "+mend, r.at, name, m.fields, got)
 			}
 		}
 	}
@@ -111,7 +116,7 @@ func length(t *testing.T, at, name, text string, least, most, empty int) {
 		high = most
 	}
 	if (low != least || high != most) && (low != high || low != empty) {
-		t.Errorf("%s: %s has %d to %d bytes, not %s: mend the page, or the specification", at, name, least, most, text)
+		t.Errorf("%s: %s has %d to %d bytes, not %s: "+mend, at, name, least, most, text)
 	}
 }
 
@@ -140,9 +145,9 @@ func TestLines(t *testing.T) {
 			}
 			seen[name] = true
 			looked++
-			if said := names(r.cell("line")); len(said) != 1 && m.line != "*" || len(said) == 1 && template(said[0]) != m.line {
-				t.Errorf("%s: the line of %s is `%s`, where * stands for what is filled in: mend the page, or the "+
-					"specification", r.at, name, m.line)
+			said := names(r.cell("line"))
+			if len(said) != 1 && m.line != "*" || len(said) == 1 && template(said[0]) != m.line {
+				t.Errorf("%s: the line of %s is `%s`, where * stands for what is filled in: "+mend, r.at, name, m.line)
 			}
 		}
 		for name, m := range f.file(t, "spec.yaml").messages {
@@ -202,7 +207,7 @@ func receives(t *testing.T, r row, x *index, state string) {
 	if x.states[state] == nil {
 		t.Errorf("%s: there is no state %s", r.at, state)
 	} else if fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("%s: %s takes %v, not %v: mend the page, or the specification", r.at, state, got, want)
+		t.Errorf("%s: %s takes %v, not %v: "+mend, r.at, state, got, want)
 	}
 }
 
@@ -214,7 +219,8 @@ func reactions(t *testing.T, f *folder, r row, state, event, cell string) (looke
 	cells := strings.Split(strings.ReplaceAll(cell, "*", ""), ";")
 	for _, file := range []string{"documented.yaml", "spec.yaml", "coded.yaml"} {
 		x := f.file(t, file)
-		if x == nil || x.states[state] == nil || strings.Contains(r.head[0], ".yaml") && !strings.Contains(r.head[0], file) {
+		other := strings.Contains(r.head[0], ".yaml") && !strings.Contains(r.head[0], file)
+		if x == nil || x.states[state] == nil || other {
 			continue
 		}
 		text := strings.TrimSpace(cells[0])
@@ -229,7 +235,8 @@ func reactions(t *testing.T, f *folder, r row, state, event, cell string) (looke
 			want[m[1]] = true
 		}
 		if len(want) == 0 && text != "–" && text != "refused" {
-			t.Errorf("%s: %q says nothing about %s in %s: write `–`, `refused`, `stays` or `→ STATE`", r.at, text, event, state)
+			t.Errorf("%s: %q says nothing about %s in %s: write `–`, `refused`, `stays` or `→ STATE`",
+				r.at, text, event, state)
 			continue
 		}
 		got := map[string]bool{}
@@ -237,9 +244,8 @@ func reactions(t *testing.T, f *folder, r row, state, event, cell string) (looke
 			got = re.to
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("%s: in %s/%s %s in %s leads to %v, not %v (\"\" is the state itself, [] is refused): mend the page, "+
-				"or the specification", r.at, f.dir, file, event, state, slices.Sorted(maps.Keys(got)),
-				slices.Sorted(maps.Keys(want)))
+			t.Errorf("%s: in %s/%s %s in %s leads to %q, not %q (\"\" is the state itself, [] is refused): "+mend,
+				r.at, f.dir, file, event, state, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
 	}
 	return looked
@@ -256,7 +262,8 @@ func TestValues(t *testing.T) {
 			}
 			m := amount.FindStringSubmatch(r.cell("value"))
 			if m == nil {
-				t.Errorf("%s: %q is no value: write a number, with ms, s, min, h, bytes or characters behind it", r.at, r.cell("value"))
+				t.Errorf("%s: %q is no value: write a number, with ms, s, min, h, bytes or characters behind it",
+					r.at, r.cell("value"))
 				continue
 			}
 			want := number(t, r.at, m[1]) * map[string]int64{"s": 1000, "min": 60_000, "h": 3_600_000}[m[2]]
@@ -267,7 +274,7 @@ func TestValues(t *testing.T) {
 			for _, name := range names(r.cell("name")) {
 				looked++
 				if got, ok := x.values[name]; x != nil && (!ok || got != want) {
-					t.Errorf("%s: `%s` is %d, not %d (times are milliseconds): mend the page, or the specification",
+					t.Errorf("%s: `%s` is %d, not %d (times are milliseconds): "+mend,
 						r.at, name, got, want)
 				}
 			}
