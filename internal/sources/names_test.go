@@ -168,7 +168,8 @@ func (x *index) has(name string) bool {
 	}
 	line, open := strings.CutSuffix(template(name), "…")
 	for _, l := range x.lines {
-		if l == line || strings.HasSuffix(l, line) && strings.Contains(line, "=") || open && strings.HasPrefix(l, line) {
+		behind := strings.HasSuffix(l, line) && strings.Contains(line, "=") // a part of an address
+		if l == line || behind || open && strings.HasPrefix(l, line) {
 			return true
 		}
 	}

@@ -307,7 +307,8 @@ func TestMentioned(t *testing.T) {
 		for _, file := range f.order[:min(3, len(f.order))] {
 			for name, m := range f.file(t, file).messages {
 				if !words[name] && m.own && m.most > 0 {
-					t.Errorf("%s/SOURCES.md says nothing of the message %s of %s: write a row for it", f.dir, name, file)
+					t.Errorf("%s/SOURCES.md says nothing of the message %s of %s: write a row for it",
+						f.dir, name, file)
 				}
 			}
 		}
