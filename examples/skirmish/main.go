@@ -5,7 +5,7 @@
 //	skirmish -meet peer-to-peer  find others on this network; one of you is the host
 //	skirmish -watch HOST         look on
 //	skirmish -serve              be a host that does not play
-//	skirmish -headless -bots 4   let bots play over real sockets, and say how it went
+//	skirmish -headless -bots 4   let bots play over real sockets, and say how it went; with -fast in virtual time
 //	skirmish -replay FILE        see a match again that was recorded with -record FILE
 //	skirmish -film FILE          draw a match of bots, or a recording, into a GIF
 //
@@ -43,23 +43,24 @@ import (
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
 
 type settings struct {
-	name, join, watch, listen        string
-	link, tunnel, meet               string
-	bind, broadcast, slots           string
-	film, record, replay             string
-	serve, headless, late, duel      bool
-	arena, rounds, bots, matches, hz int
-	mostOfOne                        int
-	loss                             float64
-	from, length                     time.Duration // of a film
-	seed                             uint
-	least                            int             // players of a match of the own host
-	named                            map[string]bool // flags on the command line
-	recording                        *recording      // of -record
-	ready                            func()          // called when the bots of -headless have begun; may be nil
-	fixed                            bool            // others look for the own host at the port of listen alone
-	resume                           *match.Saved    // that the own host goes on with, and the player
-	elsewhere                        string          // why the own host is not at the usual port
+	name, join, watch, listen         string
+	link, tunnel, meet                string
+	bind, broadcast, slots            string
+	film, record, replay              string
+	serve, headless, late, duel, fast bool
+	arena, rounds, bots, matches, hz  int
+	mostOfOne                         int
+	loss                              float64
+	from, length                      time.Duration // of a film
+	seed                              uint
+	least                             int             // players of a match of the own host
+	named                             map[string]bool // flags on the command line
+	recording                         *recording      // of -record
+	ready                             func()          // called when the bots of -headless have begun; may be nil
+	notes                             io.Writer       // what is told on the way
+	fixed                             bool            // others look for the own host at the port of listen alone
+	resume                            *match.Saved    // that the own host goes on with, and the player
+	elsewhere                         string          // why the own host is not at the usual port
 }
 
 func run(args []string, stdout, stderr io.Writer) int {
@@ -73,7 +74,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	switch err := s.run(ctx, stdout); {
+	switch err := s.run(ctx, stdout, stderr); {
 	case errors.Is(err, errWrong):
 		fmt.Fprintf(stderr, "skirmish: %v\n", err)
 		return 1
@@ -113,13 +114,14 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.matches, "matches", 1, "headless: `number` of matches")
 	f.IntVar(&s.mostOfOne, "per-address", game.Players-1,
 		"most `players` at the own host who come from one address, such as a router's, 1 to 16")
+	f.BoolVar(&s.fast, "fast", false, "headless: in virtual time and without a network; equal seeds give equal matches")
 	f.Float64Var(&s.loss, "loss", 0,
 		"headless, with udp or ipx: `part` of the datagrams that are lost, from 0 to 0.5")
 	f.IntVar(&s.hz, "rate", game.Rate, "frames a second of matches of the own host, 13 to 100")
 	f.BoolVar(&s.late, "late", false,
 		"do not show ahead what you do; it is seen three frames later, as others see it")
 	f.BoolVar(&s.duel, "duel", false, "matches of two at the own host are duels: the two are in step with each other, "+
-		"as in Netplay, and nobody looks on")
+		"as in Netplay; others play as without it")
 	f.StringVar(&s.record, "record", "", "record the first match in this `file`")
 	f.StringVar(&s.replay, "replay", "", "see the match in this `file`")
 	f.StringVar(&s.film, "film", "", "draw a match of bots, or that of -replay, into this `file`, a GIF")
@@ -128,7 +130,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.arena, "arena", 0, "`number` of the arena")
 	f.IntVar(&s.rounds, "rounds", 5, "`number` of rounds")
 	f.IntVar(&s.bots, "bots", 3, "`number` of bots")
-	f.UintVar(&s.seed, "seed", 0, "film: `number` that decides what is left to chance; 0: another one each time")
+	f.UintVar(&s.seed, "seed", 0, "film, fast and loss: `number` that decides what is left to chance; 0: another one each time")
 	return f
 }
 
@@ -184,6 +186,8 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 		err = of("-film and -replay", []string{"film", "replay", "from", "for"})
 	case s.film != "":
 		err = of("-film", []string{"film", "from", "for", "arena", "rounds", "bots", "seed"})
+	case s.headless && s.fast:
+		err = of("-headless -fast", []string{"headless", "fast", "matches", "record", "seed", "arena", "rounds", "bots"})
 	case s.headless:
 		err = of("-headless", []string{"headless", "matches", "loss", "record", "seed"}, host)
 	case s.replay != "":
@@ -204,6 +208,12 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 	switch {
 	case err != nil:
 		return err
+	case s.headless && s.duel && s.bots != 2:
+		return fmt.Errorf("-duel is for two bots: -headless -duel -bots 2, and not %d", s.bots)
+	case s.headless && s.bots < 2:
+		return fmt.Errorf("-bots %d: a match of -headless has at least 2", s.bots)
+	case s.headless && s.given("seed") && !s.fast && s.loss == 0:
+		return errors.New("-seed decides with -headless which datagrams are lost; it has no meaning without -loss or -fast")
 	case s.loss > 0 && s.link == carrier.TCP:
 		return errors.New("-loss has no meaning with -link tcp, which loses nothing; take udp or ipx")
 	case s.given("tunnel") && s.link != carrier.IPX && s.meet == "":
@@ -215,14 +225,22 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 // given reports whether a flag was on the command line.
 func (s *settings) given(flag string) bool { return s.named[flag] }
 
-func (s *settings) run(ctx context.Context, stdout io.Writer) (err error) {
+func (s *settings) run(ctx context.Context, stdout, stderr io.Writer) (err error) {
+	s.notes = stderr
 	if s.recording, err = openRecording(s.record); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.recording.end()) }()
+	defer func() {
+		note, e := s.recording.end()
+		if err = errors.Join(err, e); note != "" && err == nil {
+			fmt.Fprintln(stderr, "skirmish: "+note)
+		}
+	}()
 	switch {
 	case s.film != "":
 		return s.draw(ctx)
+	case s.headless && s.fast:
+		return s.playFast(ctx, stdout)
 	case s.headless:
 		return s.play(ctx, stdout)
 	case s.serve:

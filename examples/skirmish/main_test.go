@@ -402,7 +402,7 @@ func TestInterrupted(t *testing.T) {
 	first := make(chan struct{})
 	s.ready = func() { close(first) }
 	go func() { <-first; cancel() }()
-	err := s.run(ctx, &out)
+	err := s.run(ctx, &out, &out)
 	if !errors.Is(err, errInterrupted) || !strings.Contains(out.String(), " 0 wrong\n") {
 		t.Errorf("%v\n%s", err, &out)
 	}
@@ -456,7 +456,8 @@ func TestWatch(t *testing.T) {
 	<-watcher.Over()
 }
 
-// Where the recording has no room the match does not hear of it, and it is said in the end.
+// What is recorded into a file without room, or into a pipe, keeps the match from nothing. What the file does not take is
+// kept and tried again, and it is said in the end if it is not there then.
 func TestRecordingFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {
 		t.Skip(err)
@@ -471,14 +472,80 @@ func TestRecordingFull(t *testing.T) {
 	if n, err := r.Write([]byte("turn")); n != 4 || err != nil {
 		t.Errorf("%d bytes, %v", n, err)
 	}
-	if err := r.end(); err == nil || !strings.Contains(err.Error(), "not recorded to its end: write /dev/full") {
+	for limit := time.After(time.Minute); r.trouble() == ""; { // only ends a test that would hang
+		select {
+		case <-limit:
+			t.Fatal("nobody tells that there is no room")
+		case <-time.After(time.Millisecond):
+		}
+	}
+	r.mu.Lock() // room again: another file in its place
+	room, err := os.Create(filepath.Join(t.TempDir(), "match"))
+	r.file.Close()
+	r.file = room
+	r.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.end(); err != nil {
+		t.Error(err)
+	}
+	if b, _ := os.ReadFile(room.Name()); !strings.HasPrefix(string(b), "parley lockstep replay") ||
+		!strings.HasSuffix(string(b), "turn") {
+		t.Errorf("there is %q", b)
+	}
+
+	r, err = openRecording("/dev/full")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.begin()
+	if _, err := r.end(); err == nil || !strings.Contains(err.Error(), "not recorded to its end: write /dev/full") {
 		t.Error(err)
 	}
 }
 
-// The recording is of the first match, also if the network was switched and a player begins anew.
+// A pipe that nobody reads is refused, and one whose reader does not take anything holds nobody up.
+func TestRecordingPipe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "pipe")
+	if out, err := exec.Command("mkfifo", path).CombinedOutput(); err != nil {
+		t.Skip(err, string(out))
+	}
+	if _, err := openRecording(path); err == nil || !strings.Contains(err.Error(), "nobody reads from this pipe") {
+		t.Error(err)
+	}
+	reader, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer reader.Close()
+	r, err := openRecording(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.begin()
+	for range 1000 { // more than a pipe holds
+		if n, err := r.Write(make([]byte, 1000)); n != 1000 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	if _, err := r.end(); err == nil || !strings.Contains(err.Error(), "not recorded to its end") {
+		t.Error(err)
+	}
+}
+
+// The recording is of the first match, also if the network was switched and a player begins anew. Where none begins the
+// file is as it was.
 func TestRecordingOnce(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "match")
+	if r, err := openRecording(path); err != nil {
+		t.Fatal(err)
+	} else if note, err := r.end(); err != nil || !strings.Contains(note, "nothing was recorded") {
+		t.Error(note, err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("there is a file without a match")
+	}
 	if err := os.WriteFile(path, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -491,10 +558,10 @@ func TestRecordingOnce(t *testing.T) {
 	}
 	s := &settings{recording: r, hz: 10}
 	first, second := s.player(nil).Record(), s.player(nil).Record()
+	if note, err := r.end(); err != nil || note != "" {
+		t.Error(note, err)
+	}
 	if b, _ := os.ReadFile(path); first == nil || second != nil || len(b) == 0 || string(b) == "old" {
 		t.Errorf("%v, %v and %q", first, second, b)
-	}
-	if err := r.end(); err != nil {
-		t.Error(err)
 	}
 }

@@ -2,12 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/examples/skirmish/carrier"
@@ -16,7 +13,6 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/screen"
 	"github.com/parley-go/parley/examples/skirmish/session"
 	"github.com/parley-go/parley/runtime/transport"
-	"github.com/parley-go/parley/runtime/transport/impair"
 )
 
 // dialer calls a host; with a place, its door for matches.
@@ -105,122 +101,6 @@ func reachable(a net.Addr) string {
 		}
 	}
 	return net.JoinHostPort(host, port)
-}
-
-// errWrong says that a match went wrong, and errInterrupted that not all were played.
-var (
-	errWrong       = errors.New("a match went wrong")
-	errInterrupted = errors.New("interrupted")
-)
-
-// play lets bots play over real sockets, and says how it went.
-func (s *settings) play(ctx context.Context, stdout io.Writer) error {
-	cfg := s.carrier()
-	if s.loss > 0 {
-		var mu sync.Mutex
-		seed := uint64(s.seed)
-		cfg.Impair = func(l transport.Link) (transport.Link, error) {
-			mu.Lock()
-			defer mu.Unlock()
-			seed++
-			return impair.New(l, impair.Config{Seed: seed, Faults: impair.Faults{Loss: s.loss,
-				Duplicate: s.loss / 2, Reorder: s.loss}})
-		}
-	}
-	n := max(2, s.bots)
-	own := *s
-	if !s.given("listen") {
-		own.listen = "127.0.0.1:0"
-	}
-	own.bots, own.least = 0, n
-	outer := ctx
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	h, at, err := own.host(ctx, cfg)
-	if err != nil {
-		return err
-	}
-	hosted := make(chan error, 1)
-	go func() { hosted <- h.Run(ctx) }()
-	began := time.Now()
-	var mu sync.Mutex
-	sums, wrong := map[uint32]uint32{}, 0
-	ends := make(chan error, n)
-	var up, down, frames atomic.Int64
-	call := own.dialer(at, cfg)
-	dial := func(ctx context.Context, place uint16) (transport.Link, error) {
-		l, err := call(ctx, place)
-		if err != nil {
-			return nil, err
-		}
-		return counted{l, &up, &down}, nil
-	}
-	for i := range n {
-		p := match.NewPlayer(match.PlayerConfig{Name: session.BotNames[i], Dial: dial, Auto: true,
-			Matches: s.matches, Length: time.Second / time.Duration(s.hz),
-			Source: func(st *game.State, slot int) game.Input { return st.Advice(slot) },
-			Record: map[bool]*recording{true: s.recording}[i == 0].begin,
-			OnMatch: func(r match.Result) {
-				mu.Lock()
-				defer mu.Unlock()
-				sum, known := sums[r.Seed]
-				switch {
-				case outer.Err() != nil: // it was cut short, which is no defect
-				case r.Err != nil || r.State.Phase != game.Over:
-					wrong++
-					fmt.Fprintln(stdout, report(r, func(i int) string { return session.BotNames[i] }))
-				case !known:
-					frames.Add(int64(r.State.Frame))
-					sums[r.Seed] = r.Sum
-					fmt.Fprintln(stdout, report(r, func(i int) string { return session.BotNames[i] }))
-				case sum != r.Sum:
-					wrong++
-					fmt.Fprintf(stdout, "match %08x: slot %d has come to another end\n", r.Seed, r.Slot)
-				}
-			}})
-		go func() { ends <- p.Run(ctx) }()
-	}
-	if s.ready != nil {
-		s.ready()
-	}
-	for range n {
-		if err := <-ends; err != nil && outer.Err() == nil {
-			wrong++
-			fmt.Fprintln(stdout, err)
-		}
-	}
-	cancel()
-	<-hosted
-	fmt.Fprintf(stdout, "%d matches of %d bots over %s in %.1f s, %d wrong\n", len(sums), n, s.link,
-		time.Since(began).Seconds(), wrong)
-	if f := frames.Load() * int64(n); f > 0 {
-		fmt.Fprintf(stdout, "for each player %d bytes a second up and %d down, at %d frames a second\n",
-			up.Load()*game.Rate/f, down.Load()*game.Rate/f, game.Rate)
-	}
-	switch {
-	case wrong > 0:
-		return errWrong
-	case len(sums) < s.matches && outer.Err() != nil:
-		return fmt.Errorf("%w after %d of %d matches", errInterrupted, len(sums), s.matches)
-	}
-	return nil
-}
-
-// counted counts the bytes of a link: what the protocols send, without the headers of the network.
-type counted struct {
-	transport.Link
-	up, down *atomic.Int64
-}
-
-func (c counted) Send(peer int, frame []byte) error {
-	c.up.Add(int64(len(frame)))
-	return c.Link.Send(peer, frame)
-}
-
-func (c counted) Receive(buf []byte) (transport.Arrival, error) {
-	got, err := c.Link.Receive(buf)
-	c.down.Add(int64(got.N))
-	return got, err
 }
 
 // spectator looks on, as a session.

@@ -1,30 +1,38 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
-	"github.com/parley-go/parley/examples/skirmish/game"
-	"github.com/parley-go/parley/examples/skirmish/match"
-	"github.com/parley-go/parley/examples/skirmish/screen"
-	"github.com/parley-go/parley/examples/skirmish/session"
 )
 
-// recording is the file that the first match is recorded in. If it cannot be written any more the match goes on.
+// recording is the file that the first match is recorded in. The match never waits for it: what cannot be written now,
+// as on a disk without room or into a pipe that nobody reads, is kept and tried again.
 type recording struct {
 	path string
+	file *os.File // of the goroutine that writes, and of end
+	new  bool     // the file was not there before
 
-	mu    sync.Mutex
-	begun bool
-	file  *os.File
-	err   error // why there is nothing in it, or not all
+	mu      sync.Mutex
+	begun   bool
+	waiting []byte // what is still to be written
+	lost    bool   // more than most was
+	err     error  // of the last try
+	ended   bool
+	wake    chan struct{}
+	done    chan struct{} // closed when nothing is written any more
 }
+
+// most is how many bytes may wait: those of matches of hours.
+const most = 8 << 20
+
+// lastly is how long a pipe has to take what waits when the program ends.
+const lastly = 2 * time.Second
 
 // openRecording returns the recording in a file, nil if there is none to be. What the file has stays there until a
 // match begins.
@@ -32,11 +40,16 @@ func openRecording(path string) (*recording, error) {
 	if path == "" {
 		return nil, nil
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
-	if err != nil {
+	_, missing := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o666)
+	switch {
+	case errors.Is(err, syscall.ENXIO):
+		return nil, fmt.Errorf("-record %s: nobody reads from this pipe; start the reader first", path)
+	case err != nil:
 		return nil, fmt.Errorf("-record: %w", err)
 	}
-	return &recording{path: path}, f.Close()
+	return &recording{path: path, file: f, new: os.IsNotExist(missing), wake: make(chan struct{}, 1),
+		done: make(chan struct{})}, nil
 }
 
 // begin returns the recorder of a match, nil if this is not the first one.
@@ -45,108 +58,107 @@ func (r *recording) begin() *frames.Recorder {
 		return nil
 	}
 	r.mu.Lock()
-	if r.begun {
+	if r.begun || r.ended {
 		r.mu.Unlock()
 		return nil
 	}
 	r.begun = true
-	r.file, r.err = os.Create(r.path)
 	r.mu.Unlock()
+	r.file.Truncate(0) // what is no file of bytes has nothing to cut
+	go r.write()
 	rec, _ := frames.NewRecorder(r) // it never fails, see Write
 	return rec
 }
 
-// Write implements io.Writer. An error is kept for end, and nobody else hears of it.
+// Write implements io.Writer. It never waits and never fails: only end tells of errors.
 func (r *recording) Write(b []byte) (int, error) {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.err == nil {
-		_, r.err = r.file.Write(b)
+	if r.lost = r.lost || len(r.waiting)+len(b) > most; !r.lost {
+		r.waiting = append(r.waiting, b...)
 	}
+	r.mu.Unlock()
+	r.nudge()
 	return len(b), nil
 }
 
-// end closes the file, and says whether all is in it.
-func (r *recording) end() error {
+func (r *recording) nudge() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// write writes what waits, and tries again with the next record what could not be written.
+func (r *recording) write() {
+	defer close(r.done)
+	for range r.wake {
+		r.mu.Lock()
+		b, ended := r.waiting, r.ended
+		r.mu.Unlock()
+		n, err := 0, error(nil)
+		if len(b) > 0 {
+			n, err = r.file.Write(b)
+		}
+		r.mu.Lock()
+		r.waiting, r.err = r.waiting[n:], err
+		more := err == nil && len(r.waiting) > 0
+		r.mu.Unlock()
+		switch {
+		case more:
+			r.nudge()
+		case ended:
+			return
+		}
+	}
+}
+
+// trouble says that what has happened is not in the file so far, "" where it is.
+func (r *recording) trouble() string {
 	if r == nil {
-		return nil
+		return ""
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.file != nil {
-		r.err = errors.Join(r.err, r.file.Close())
-		r.file = nil
+	switch {
+	case r.lost:
+		return "The recording has ended, for its file took nothing for too long."
+	case r.err != nil:
+		return fmt.Sprintf("The recording waits: %v.", r.err)
 	}
-	if r.err == nil {
-		r.err = os.ErrClosed // for who writes still
-		return nil
-	}
-	return fmt.Errorf("-record: the match is not recorded to its end: %w", r.err)
+	return ""
 }
 
-// replay is a recording as a session.
-type replay struct {
-	grid chan *screen.Grid
-	last *screen.Grid
-	over chan struct{}
-	err  error
-}
-
-// newReplay plays a recording; with a film it draws into that, as fast as it can.
-func newReplay(ctx context.Context, file io.Reader, film *reel) *replay {
-	r := &replay{grid: make(chan *screen.Grid, 1), over: make(chan struct{}), last: new(screen.Grid)}
-	g := match.Playback(func(s *game.State, who *match.Roster) {
-		info := session.Known(who, "a recording   q quits")
-		if film != nil {
-			film.add(s, info)
-			return
+// end closes the file, and says whether all is in it. The note says that there is nothing in it.
+func (r *recording) end() (note string, err error) {
+	if r == nil {
+		return "", nil
+	}
+	r.mu.Lock()
+	begun, again := r.begun, r.ended
+	r.ended = true
+	r.mu.Unlock()
+	switch {
+	case again:
+		return "", nil
+	case !begun:
+		err = r.file.Close()
+		if r.new {
+			os.Remove(r.path)
+			return "-record: no match has begun, so nothing was recorded", err
 		}
-		select {
-		case r.grid <- screen.Draw(s, info):
-		case <-ctx.Done():
-		}
-	})
-	wait := func(d time.Duration) {
-		if film == nil {
-			time.Sleep(d)
-		}
+		return "-record: no match has begun, so " + r.path + " is as it was", err
 	}
-	go func() {
-		defer close(r.over)
-		if _, r.err = frames.Play(file, g, wait); errors.Is(r.err, frames.ErrCut) {
-			r.err = fmt.Errorf("the recording ends early: %w", r.err)
-		}
-	}()
-	return r
-}
-
-// Over implements show.
-func (r *replay) Over() <-chan struct{} { return r.over }
-
-// Frame implements show.
-func (r *replay) Frame(game.Input) *screen.Grid {
-	select {
-	case r.last = <-r.grid:
-	default:
+	r.file.SetWriteDeadline(time.Now().Add(lastly)) // of a pipe; other files do not wait
+	r.nudge()
+	<-r.done
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	err = errors.Join(r.err, r.file.Close())
+	switch {
+	case r.lost && err == nil:
+		err = errors.New("its file took nothing for too long")
+	case err == nil:
+		return "", nil
 	}
-	return r.last
-}
-
-// Type implements show.
-func (r *replay) Type(context.Context, byte) {}
-
-// reel is a film of some frames of a match.
-type reel struct {
-	from, to uint32
-	film     screen.Film
-}
-
-// frameOf is the frame that is played so long after the beginning.
-func frameOf(d time.Duration) uint32 { return uint32(d * game.Rate / time.Second) }
-
-// add takes every second frame, which is as often as browsers show pictures.
-func (r *reel) add(s *game.State, info *screen.Info) {
-	if s.Frame%2 == 0 && s.Frame >= r.from && s.Frame < r.to {
-		r.film.Add(screen.Draw(s, info))
-	}
+	return "", fmt.Errorf("-record: the match is not recorded to its end: %w", err)
 }

@@ -46,6 +46,13 @@ func NewRecorder(w io.Writer) (*Recorder, error) {
 	return &Recorder{w: w}, err
 }
 
+// Begin and Turn are for a program that plays turns of its own, without a [Client]: the game begins, and then each turn
+// with the checksum before it.
+func (r *Recorder) Begin(seed uint32, players []int) error { return r.begin(seed, players, nil) }
+
+// Turn writes a turn, see Begin.
+func (r *Recorder) Turn(t *Turn, sum uint32) error { return r.turn(t, sum, true) }
+
 func (r *Recorder) begin(seed uint32, players []int, snapshot []byte) error {
 	if snapshot != nil {
 		return r.write(recordSnapshot, func(b []byte) ([]byte, error) { return append(b, snapshot...), nil })

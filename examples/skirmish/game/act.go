@@ -182,7 +182,7 @@ func (s *State) strike(sh *Shot) bool {
 		t := &s.Tanks[i]
 		if t.Health > 0 && i != int(sh.Owner) && max(abs(t.X-sh.X), abs(t.Y-sh.Y)) <= reach {
 			s.blast(sh.X, sh.Y, 1)
-			s.harm(i, int(sh.Owner), 1)
+			s.harm(i, int(sh.Owner), Shell, 1)
 			return true
 		}
 	}
@@ -190,7 +190,7 @@ func (s *State) strike(sh *Shot) bool {
 }
 
 // harm takes health from a tank; by is who has done it, Players for nobody.
-func (s *State) harm(i, by int, n uint8) {
+func (s *State) harm(i, by int, how How, n uint8) {
 	t := &s.Tanks[i]
 	if t.Shield > 0 && by < Players || t.Health == 0 {
 		return
@@ -199,6 +199,7 @@ func (s *State) harm(i, by int, n uint8) {
 	if t.Health -= min(n, t.Health); t.Health > 0 {
 		return
 	}
+	t.Died, t.By, t.How = s.Clock, uint8(by), how
 	s.blast(t.X, t.Y, 5)
 	if by < Players && by != i {
 		s.Tanks[by].Kills++
@@ -241,7 +242,7 @@ func (s *State) trip() {
 		s.blast(m.X, m.Y, 4)
 		for i := range s.Tanks {
 			if t := &s.Tanks[i]; t.Health > 0 && max(abs(t.X-m.X), abs(t.Y-m.Y)) < 3*reach {
-				s.harm(i, int(m.Owner), 2)
+				s.harm(i, int(m.Owner), Blown, 2)
 			}
 		}
 	}
@@ -263,7 +264,7 @@ func (s *State) burn() {
 	}
 	for i := range s.Tanks {
 		if t := &s.Tanks[i]; t.Health > 0 && s.burning(t.X/tile, t.Y/tile) {
-			s.harm(i, Players, 1)
+			s.harm(i, Players, Burnt, 1)
 		}
 	}
 }

@@ -15,7 +15,8 @@ func (s *State) think(i int) Input {
 		return Input(d)
 	}
 	enemy, far := -1, int32(1<<30)
-	for j := range s.Tanks {
+	for n := range Players { // each begins with the next one: so no slot is shot at before others
+		j := (i + 1 + n) % Players
 		o := &s.Tanks[j]
 		if j == i || o.Health == 0 {
 			continue

@@ -144,7 +144,22 @@ type Tank struct {
 	Kills  uint16 // in the match
 	Wins   uint8  // rounds
 	Score  uint16
+	// Of its end in this round, if Health is 0: when in the phase, by whose doing (Players: nobody's), and how.
+	Died uint16
+	By   uint8
+	How  How
 }
+
+// How is how a tank came to its end.
+type How uint8
+
+// The ways in which tanks end.
+const (
+	Shell How = iota
+	Blown     // by a mine
+	Burnt
+	hows
+)
 
 // Shot flies straight on.
 type Shot struct {
@@ -195,6 +210,9 @@ const (
 	MaxBlasts = 12
 )
 
+// corners are the places where tanks begin that are in corners of the arena: the first of them.
+const corners = 4
+
 // fullHealth is what a tank begins a round with.
 const fullHealth = 4
 
@@ -221,8 +239,8 @@ type State struct {
 
 // New is a match before its first frame.
 func New(c Config) *State {
-	s := &State{Seed: uint64(c.Seed)<<1 | 1, Arena: c.Arena % uint8(len(Arenas)), Rounds: max(1, c.Rounds),
-		Slots: c.Slots, Bots: c.Bots & c.Slots,
+	s := &State{Seed: (uint64(c.Seed)<<1 | 1) * 0x9e3779b97f4a7c15, // not 0, and with all its bits in use
+		Arena: c.Arena % uint8(len(Arenas)), Rounds: max(1, c.Rounds), Slots: c.Slots, Bots: c.Bots & c.Slots,
 		Winner: Players}
 	s.begin()
 	return s
@@ -234,19 +252,38 @@ func (s *State) begin() {
 	var spawns [Players][2]int32
 	s.Tiles, spawns = Arenas[s.Arena].tiles()
 	s.Shots, s.Traps, s.Items, s.Blasts = [MaxShots]Shot{}, [MaxTraps]Trap{}, [MaxItems]Item{}, [MaxBlasts]Blast{}
+	places, next := s.places(), 0
 	for i := range s.Tanks {
 		t := &s.Tanks[i]
 		*t = Tank{Kills: t.Kills, Wins: t.Wins, Score: t.Score}
 		if !s.Slots.Has(i) {
 			continue
 		}
-		at := spawns[(i+int(s.Round))%Players] // other places in each round
+		at := spawns[places[next]]
+		next++
 		t.X, t.Y = middle(at[0]), middle(at[1])
 		t.Health, t.Mines, t.Facing = fullHealth, 1, Up
 		if t.Y < Height*Unit/2 {
 			t.Facing = Down
 		}
 	}
+}
+
+// places are the places where the slots begin this round, by chance, for they are not equally good. As long as there are
+// corners nobody begins elsewhere.
+func (s *State) places() (p [Players]int) {
+	for i := range p {
+		p[i] = i
+	}
+	n := Players
+	if s.Slots.Len() <= corners {
+		n = corners
+	}
+	for i := n - 1; i > 0; i-- {
+		j := s.random(uint32(i + 1))
+		p[i], p[j] = p[j], p[i]
+	}
+	return p
 }
 
 func middle(n int32) int32 { return n*tile + tile/2 }
@@ -401,7 +438,7 @@ func (s *State) sane() bool {
 	}
 	for i := range s.Tanks {
 		t := &s.Tanks[i]
-		ok = ok && t.Facing <= Left && (t.Health == 0 || t.X >= reach && t.X <= Width*Unit-reach &&
+		ok = ok && t.Facing <= Left && t.By <= Players && t.How < hows && (t.Health == 0 || t.X >= reach && t.X <= Width*Unit-reach &&
 			t.Y >= reach && t.Y <= Height*Unit-reach)
 	}
 	for _, t := range s.Shots {

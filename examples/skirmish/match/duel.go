@@ -1,7 +1,6 @@
 package match
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -27,14 +26,15 @@ var ErrStep = errors.New("the two simulations are out of step")
 type duel struct {
 	m     *sim
 	d     *driver.Driver[*battleend.PeerRunner]
-	other int          // slot
-	own   []game.Input // not played yet, the next one first
+	other int           // slot
+	long  time.Duration // a frame
+	own   []game.Input  // not played yet, the next one first
 	heard []game.Input
 	ended chan error
 }
 
-func newDuel(m *sim, other int) *duel {
-	f := &duel{m: m, other: other, ended: make(chan error, 4)}
+func newDuel(m *sim, other int, long time.Duration) *duel {
+	f := &duel{m: m, other: other, long: long, ended: make(chan error, 4)}
 	f.own, f.heard = make([]game.Input, delay), make([]game.Input, delay) // the first ones are empty
 	f.d = driver.New(battleend.NewPeerRunner(), driver.Options[*battleend.PeerRunner]{OnReport: f.report,
 		OnLink: func(_ *battleend.PeerRunner, _ fsm.Peer, up bool, _ error) {
@@ -59,7 +59,7 @@ func (f *duel) report(r *battleend.PeerRunner, i int) {
 	case battleend.ReportHeardInput:
 		f.heard = append(f.heard, game.Input(v.HeardInput.Bits))
 	case battleend.ReportSimulate:
-		f.m.exchange(f.own, f.other, f.heard[0])
+		f.m.exchange(f.own, f.other, f.heard[0], f.long)
 		f.own, f.heard = f.own[1:], f.heard[1:]
 	case battleend.ReportOutOfStep:
 		f.end(ErrStep)
@@ -84,7 +84,7 @@ func (f *duel) frame(ctx context.Context) {
 }
 
 // play plays over a link, which belongs to it from then on, until both have played the last frame.
-func (f *duel) play(ctx context.Context, link transport.Link, length time.Duration, alone func() bool) error {
+func (f *duel) play(ctx context.Context, link transport.Link, alone func() bool) error {
 	if f.d.Attach(0, link) != nil {
 		link.Abort()
 		return errGone
@@ -94,7 +94,7 @@ func (f *duel) play(ctx context.Context, link transport.Link, length time.Durati
 	go func() { f.d.Run(ctx); close(over) }()
 	defer func() { cancel(); <-over }()
 	f.d.Do(ctx, func(r *battleend.PeerRunner) fsm.Result { return r.Begin(delay) })
-	tick := time.NewTicker(length)
+	tick := time.NewTicker(f.long)
 	defer tick.Stop()
 	for seen := f.m.over; ; {
 		select {
@@ -118,6 +118,7 @@ func (f *duel) play(ctx context.Context, link transport.Link, length time.Durati
 func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) error {
 	p.mu.Lock()
 	players := p.there
+	m.names = p.view.Names // both have heard the same before the match
 	p.mu.Unlock()
 	var slots []int
 	other := -1
@@ -130,6 +131,11 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 		}
 	}
 	m.Start(m.seed, slots)
+	if p.cfg.Record != nil {
+		if m.record = p.cfg.Record(); m.record != nil {
+			m.record.Begin(m.seed, slots)
+		}
+	}
 	err := errGone
 	link, dialed := p.cfg.Dial(ctx, place)
 	p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
@@ -138,7 +144,7 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 	}
 	switch {
 	case dialed == nil && other >= 0:
-		err = newDuel(m, other).play(ctx, link, cmp.Or(p.cfg.Length, time.Second/game.Rate), func() bool {
+		err = newDuel(m, other, p.length()).play(ctx, link, func() bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return !p.there.Has(other)
@@ -148,6 +154,7 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 	}
 	if errors.Is(err, errGone) && ctx.Err() == nil {
 		m.left = true
+		p.set(func(v *View) { v.Note = "The other one is gone. A bot drives on in this duel." })
 		p.alone(ctx, m)
 		err = ctx.Err()
 	}

@@ -7,6 +7,7 @@
 package match
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,7 +39,7 @@ type PlayerConfig struct {
 	Auto bool
 	// Matches is how many matches are played before the player leaves, 0 for no end.
 	Matches int
-	// Length is how long a frame of a duel takes, 0 for as long as the game means. Others are paced by the host.
+	// Length is how long a frame takes that no host paces, in a duel and alone; 0 for as long as the game means.
 	Length time.Duration
 	// Alone: if the host goes in the middle of a match, the match is played to its end against bots.
 	Alone bool
@@ -87,6 +88,7 @@ type View struct {
 	State    *game.State
 	Place    uint16    // the host's door for matches
 	Talk     []Said    // of late
+	Note     string    // what has happened to this match, "" if nothing has
 	Played   game.Mask // the slots of those who have played the last match, and are still there
 }
 
@@ -282,7 +284,7 @@ func (p *Player) match(ctx context.Context) error {
 	p.mu.Lock()
 	m := newSim(p.view.Slot, p.seed)
 	place, slot, key := p.place, p.view.Slot, p.key
-	p.sim = m
+	p.sim, p.view.Note = m, ""
 	p.mu.Unlock()
 	resumes := p.cfg.Saved != nil && p.cfg.Saved.Seed == m.seed
 	if resumes && p.cfg.Saved.Slot == slot {
@@ -303,6 +305,7 @@ func (p *Player) match(ctx context.Context) error {
 	var record *frames.Recorder
 	if p.cfg.Record != nil && !resumes { // a recording is of a whole match
 		record = p.cfg.Record()
+		m.record = record // if it is played to its end alone
 	}
 	var err error
 	readied := false
@@ -345,7 +348,7 @@ func (p *Player) match(ctx context.Context) error {
 		if !p.sleep(ctx, wait) {
 			break
 		}
-		record = nil // a recording is of one link
+		record, m.record = nil, nil // a recording is of one link
 	}
 	if !readied {
 		p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
@@ -367,6 +370,9 @@ func (p *Player) over(ctx context.Context, m *sim, err error) error {
 			p.cfg.OnLost(s)
 		}
 	} else if errors.Is(err, ErrHost) && p.cfg.Alone {
+		p.set(func(v *View) {
+			v.Note = "The host is gone. Bots drive the others, and nothing counts after this match."
+		})
 		p.alone(p.whole, m)
 	}
 	res := Result{Seed: m.seed, Slot: m.me, Err: err, Left: m.left}
@@ -406,27 +412,41 @@ func (p *Player) finish(ctx context.Context) {
 	}
 }
 
-// alone plays a match to its end that has lost its host: the others are driven by bots.
+// length is how long a frame takes that no server paces.
+func (p *Player) length() time.Duration { return cmp.Or(p.cfg.Length, frameTime) }
+
+// alone plays a match to its end that has lost its host, or the other one of a duel: the others are driven by bots.
 func (p *Player) alone(ctx context.Context, m *sim) {
 	m.mu.Lock()
-	there := m.state != nil
-	if there {
-		m.gone = (m.state.Slots &^ m.state.Bots).Without(m.me)
-	}
 	m.submit = nil
+	there := m.state != nil
+	var left []int
+	if there {
+		for i := range game.Players {
+			if i != m.me && m.state.Slots.Has(i) && !m.state.Bots.Has(i) {
+				left = append(left, i)
+			}
+		}
+	}
 	m.mu.Unlock()
 	if !there {
 		return
 	}
-	tick := time.NewTicker(time.Second / game.Rate)
+	for m.owed > 0 { // what was announced before
+		m.Step()
+	}
+	tick := time.NewTicker(p.length())
 	defer tick.Stop()
 	for {
 		select {
 		case <-tick.C:
-			m.Step()
+			var inputs [game.Players]game.Input
 			m.mu.Lock()
-			m.inputs[m.me] = m.pending[0]
+			inputs[m.me] = m.pending[0]
 			m.mu.Unlock()
+			m.turn(game.Mask(0).With(m.me), inputs, left, p.length())
+			m.Step()
+			left = nil
 		case <-m.over:
 			return
 		case <-ctx.Done():

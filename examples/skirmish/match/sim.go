@@ -3,6 +3,7 @@ package match
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
 	"github.com/parley-go/parley/examples/skirmish/game"
@@ -44,6 +45,12 @@ func unpack(seed uint32) (chance uint32, s Settings) {
 	return seed >> 12, Settings{Arena: int(seed >> 3 & 7), Rounds: int(seed >> 7 & 31), Bots: int(seed & 7)}.clip()
 }
 
+// frameTime is how long a frame takes in a match that nobody waits for, and longestMatch more frames than any has.
+const (
+	frameTime    = time.Second / game.Rate
+	longestMatch = 100 * game.Rate * MaxRounds
+)
+
 // delay is how many frames there are from what a player does until it is played: that of the protocol.
 const delay = lockstep.M
 
@@ -58,7 +65,9 @@ type sim struct {
 	heard  func(Said)                   // each line of talk, may be nil
 	over   chan struct{}                // closed when the match is over
 	seed   uint32
-	left   bool // the other one of a duel has gone; of the goroutine that plays
+	left   bool             // the other one of a duel has gone; of the goroutine that plays
+	record *frames.Recorder // of the turns of play; nil: none
+	owed   uint32           // game frames of the last turn that are still to be played; of the goroutine that plays
 
 	mu      sync.Mutex
 	state   *game.State
@@ -66,8 +75,9 @@ type sim struct {
 	inputs  [game.Players]game.Input
 	gone    game.Mask
 	back    game.Mask
-	said    game.Input // what was last told to the others
-	named   bool       // the own name was told
+	said    game.Input           // what was last told to the others
+	named   bool                 // the own name was told
+	names   [game.Players]string // of the players of a duel, until they are told
 	roster  Roster
 	pending [delay]game.Input // own inputs that are not played yet, the next one first
 }
@@ -239,6 +249,7 @@ func (m *sim) Sum() uint32 {
 func (m *sim) Turn(t *frames.Turn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.owed = t.Next - t.Due
 	for _, s := range t.Joined {
 		m.back, m.gone = m.back.With(s), m.gone.Without(s)
 	}
@@ -269,10 +280,45 @@ func (m *sim) obey(slot int, c *lockstep.Command) {
 	}
 }
 
+// turn is the turn of a frame that no server has announced: in a duel, and where somebody is left alone. The inputs are
+// of the slots in who.
+func (m *sim) turn(who game.Mask, inputs [game.Players]game.Input, left []int, length time.Duration) {
+	m.mu.Lock()
+	t := frameOf(m.state.Frame, length, who, m.inputs, inputs, &m.names)
+	t.Left = left
+	m.names = [game.Players]string{} // they are told once
+	m.mu.Unlock()
+	if m.record != nil {
+		m.record.Turn(t, m.Sum()) // who writes it hears of errors
+	}
+	m.Turn(t)
+}
+
+// frameOf is a frame as a turn: what of the inputs is another one than before, and the names where there are some.
+func frameOf(
+	frame uint32, length time.Duration, who game.Mask, before, now [game.Players]game.Input, names *[game.Players]string,
+) *frames.Turn {
+	t := &frames.Turn{Frame: frame, Due: frame, Next: frame + 1, Length: max(length, time.Millisecond)}
+	for i := range now {
+		o := frames.Order{Slot: i}
+		if c, ok := frames.Data(naming(names[i])); ok && names[i] != "" && who.Has(i) {
+			o.Commands = append(o.Commands, c)
+		}
+		if who.Has(i) && now[i] != before[i] {
+			o.Commands = append(o.Commands, frames.Keys(uint16(now[i])))
+		}
+		if o.Commands != nil {
+			t.Orders = append(t.Orders, o)
+		}
+	}
+	return t
+}
+
 // Step implements frames.Game.
 func (m *sim) Step() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	m.owed -= min(m.owed, 1)
 	m.step(&game.Frame{Inputs: m.inputs, Gone: m.gone, Back: m.back})
 	if m.source == nil || m.me < 0 {
 		return
@@ -319,10 +365,13 @@ func (m *sim) now() game.Input {
 }
 
 // exchange plays a frame of a duel, with the first of the own inputs and that of the other player.
-func (m *sim) exchange(own []game.Input, other int, in game.Input) {
+func (m *sim) exchange(own []game.Input, other int, in game.Input, length time.Duration) {
+	var inputs [game.Players]game.Input
+	inputs[m.me], inputs[other] = own[0], in
+	m.turn(game.Mask(0).With(m.me).With(other), inputs, nil, length)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.inputs[m.me], m.inputs[other] = own[0], in
+	m.owed = 0
 	m.step(&game.Frame{Inputs: m.inputs, Gone: m.gone, Back: m.back})
 	n := copy(m.pending[:], own[1:])
 	clear(m.pending[n:])

@@ -63,7 +63,7 @@ type Info struct {
 
 // Line is what somebody has said.
 type Line struct {
-	Slot int
+	Slot int // -1 for nobody
 	Text string
 }
 
@@ -71,7 +71,11 @@ type Line struct {
 func (g *Grid) talk(lines []Line, last int) {
 	for i, l := range lines {
 		text := clip(l.Text, Columns-4)
-		g.Text(last-len(lines)+1+i, 1, " "+text+" ", Tanks[l.Slot], Color{10, 10, 14})
+		col := white
+		if l.Slot >= 0 {
+			col = Tanks[l.Slot]
+		}
+		g.Text(last-len(lines)+1+i, 1, " "+text+" ", col, Color{10, 10, 14})
 	}
 }
 
