@@ -333,10 +333,14 @@ func (s *State) Step(f *Frame) {
 	}
 }
 
-// fight is one frame of a round. Slots act in their order, and the first is another one in each frame.
+// fight is one frame of a round. Slots act in an order that is another one in each frame, and the reverse in every second
+// one: nobody is before another one more often than behind.
 func (s *State) fight(f *Frame) {
 	for k := range Players {
-		i := (k + int(s.Frame)) % Players
+		i := (k + int(s.Frame/2)) % Players
+		if s.Frame%2 == 1 {
+			i = Players - 1 - i
+		}
 		t := &s.Tanks[i]
 		if t.Health == 0 {
 			continue

@@ -43,6 +43,46 @@ func TestBots(t *testing.T) {
 	}
 }
 
+// No slot is better than another one: over many rounds each of three wins about a third.
+func TestFair(t *testing.T) {
+	for a := range Arenas {
+		var wins [Players]int
+		won := 0
+		for seed := range uint32(60) {
+			s := play(t, Config{Seed: seed << 8, Arena: uint8(a), Rounds: 1, Slots: 0b10101, Bots: 0b10101})
+			for i := range s.Tanks {
+				wins[i] += int(s.Tanks[i].Wins)
+				won += int(s.Tanks[i].Wins)
+			}
+		}
+		for i := 0; i < 6; i += 2 {
+			if wins[i]*5 < won {
+				t.Errorf("%s: slot %d wins %d of %d rounds: %v", Arenas[a].Name, i, wins[i], won, wins)
+			}
+		}
+	}
+}
+
+// Whoever is shot, blown up or burnt knows by whom.
+func TestEnd(t *testing.T) {
+	s := New(Config{Seed: 1, Rounds: 1, Slots: 0b1111})
+	s.Phase, s.Clock = Fight, 7
+	for i := range 3 {
+		s.Tanks[i].Health = 1
+	}
+	s.harm(0, 3, Shell, 1)
+	s.harm(1, 2, Blown, 2)
+	s.harm(2, Players, Burnt, 1)
+	for i, want := range []Tank{{By: 3, How: Shell}, {By: 2, How: Blown}, {By: Players, How: Burnt}} {
+		if k := s.Tanks[i]; k.Health != 0 || k.By != want.By || k.How != want.How || k.Died != 7 {
+			t.Errorf("%d: %+v", i, k)
+		}
+	}
+	if s.Tanks[3].Score != 1 || s.Tanks[2].Score != 1 {
+		t.Errorf("%+v", s.Tanks)
+	}
+}
+
 // wild is a frame of inputs that nobody would make.
 func wild(r *rand.Rand) (f Frame) {
 	for i := range f.Inputs {

@@ -6,6 +6,7 @@ package screen
 
 import (
 	"fmt"
+	"slices"
 	"unicode"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
@@ -58,6 +59,7 @@ type Info struct {
 	Names [game.Players]string
 	Me    int    // the own slot, to be told from others; -1 for who only looks on
 	Below string // the last line
+	Gear  bool   // the last line ends with what the own tank has
 	Talk  []Line // the last ones
 }
 
@@ -108,6 +110,10 @@ func Draw(s *game.State, f *Info) *Grid {
 	g.message(s, f)
 	g.talk(f.Talk, Rows-2)
 	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, clip(f.Below, Columns)), dim, black)
+	if f.Gear && f.Me >= 0 && s.Tanks[f.Me].Health > 0 {
+		gear := "  " + gear(&s.Tanks[f.Me])
+		g.Text(Rows-1, Columns-len(gear), gear, Tanks[f.Me], black)
+	}
 	return g
 }
 
@@ -323,7 +329,7 @@ func (g *Grid) points(s *game.State, f *Info) {
 	}
 }
 
-// message is what is said across the arena between fights.
+// message is what is said across the arena: between fights all that there is to know, and in them what happens.
 func (g *Grid) message(s *game.State, f *Info) {
 	var lines []string
 	col := white
@@ -344,12 +350,102 @@ func (g *Grid) message(s *game.State, f *Info) {
 			lines[1] = f.Name(int(s.Winner)) + " wins the match"
 		}
 	case game.Fight:
+		g.news(s, f)
 		if s.Ring > 0 && s.Clock/10%6 < 4 {
 			g.Text(1, Columns/2-12, " the arena burns: go in! ", Color{255, 200, 80}, Color{90, 20, 10})
 		}
+		return
 	}
-	for i, l := range lines {
-		l = "  " + l + "  "
-		g.Text(Rows/2-1+i, (Columns-len([]rune(l)))/2, l, col, Color{10, 10, 14})
+	row := Rows/2 - 1
+	if s.Phase != game.Ready {
+		row -= s.Slots.Len() / 2
 	}
+	for _, l := range lines {
+		g.middle(row, l, col)
+		row++
+	}
+	if s.Phase != game.Ready {
+		for _, i := range ranking(s) {
+			t := &s.Tanks[i]
+			g.middle(row, fmt.Sprintf("%-16s %3d points %2d hits that killed %2d rounds", f.Name(i), t.Score, t.Kills,
+				t.Wins), Tanks[i])
+			row++
+		}
+	}
+}
+
+// middle writes a line in the middle of a row.
+func (g *Grid) middle(row int, l string, col Color) {
+	l = "  " + l + "  "
+	g.Text(row, (Columns-len([]rune(l)))/2, l, col, Color{10, 10, 14})
+}
+
+// ranking are the slots, who has most points first.
+func ranking(s *game.State) (slots []int) {
+	for i := range s.Tanks {
+		if s.Slots.Has(i) {
+			slots = append(slots, i)
+		}
+	}
+	slices.SortStableFunc(slots, func(a, b int) int { return int(s.Tanks[b].Score) - int(s.Tanks[a].Score) })
+	return slots
+}
+
+// fresh is how many frames news are shown.
+const fresh = 4 * game.Rate
+
+// news are the ends of tanks, the last one first, and what became of the own one.
+func (g *Grid) news(s *game.State, f *Info) {
+	var ends []int
+	for i := range s.Tanks {
+		if s.Slots.Has(i) && s.Tanks[i].Health == 0 && s.Clock-s.Tanks[i].Died < fresh {
+			ends = append(ends, i)
+		}
+	}
+	slices.SortStableFunc(ends, func(a, b int) int { return int(s.Tanks[b].Died) - int(s.Tanks[a].Died) })
+	for row, i := range ends {
+		text := clip(" "+end(s, f, i)+" ", Columns)
+		g.Text(2+row, Columns-len([]rune(text)), text, Tanks[i], Color{10, 10, 14})
+	}
+	if f.Me >= 0 && s.Slots.Has(f.Me) && s.Tanks[f.Me].Health == 0 {
+		g.middle(Rows-3, end(s, f, f.Me)+". The next round begins when one is left.", Tanks[f.Me])
+	}
+}
+
+// end is how a tank has come to its end, in words.
+func end(s *game.State, f *Info, i int) string {
+	t, who := &s.Tanks[i], f.Name(i)
+	if i == f.Me {
+		who = "you"
+	}
+	by := "nobody"
+	if t.By < game.Players {
+		by = f.Name(int(t.By))
+	}
+	switch {
+	case t.How == game.Burnt && i == f.Me:
+		return "you have burnt"
+	case t.How == game.Burnt:
+		return who + " has burnt"
+	case int(t.By) == i:
+		return who + " stood at an own mine"
+	case int(t.By) == f.Me:
+		by = "you"
+	}
+	if t.How == game.Blown {
+		return by + " blew up " + who
+	}
+	return by + " shot " + who
+}
+
+// gear is what the own tank has, in words.
+func gear(t *game.Tank) string {
+	s := fmt.Sprintf("mines %d", t.Mines)
+	if t.Rapid > 0 {
+		s += fmt.Sprintf("  fast gun %d s", 1+t.Rapid/game.Rate)
+	}
+	if t.Shield > 0 {
+		s += fmt.Sprintf("  shield %d s", 1+t.Shield/game.Rate)
+	}
+	return s
 }

@@ -41,6 +41,47 @@ func TestDraw(t *testing.T) {
 	}
 }
 
+// text is all that is written on a grid.
+func text(g *Grid) (all string) {
+	for y := range g {
+		all += line(g, y) + "\n"
+	}
+	return all
+}
+
+// Who is dead hears by whom, all see it for a while, and in the end there is who has what.
+func TestNews(t *testing.T) {
+	s := match(120) // they fight
+	info := &Info{Names: [8]string{"Ann", "Bob", "Cy", "Dee"}, Me: 1, Gear: true, Below: "below"}
+	s.Tanks[1].Mines = 2
+	if all := text(Draw(s, info)); !strings.Contains(all, "mines 2") || strings.Contains(all, "shot") {
+		t.Errorf("a tank that is alive:\n%s", all)
+	}
+	for i, k := range []game.Tank{{By: 3, How: game.Shell}, {By: 0, How: game.Blown}, {By: 8, How: game.Burnt},
+		{By: 1, How: game.Shell}} {
+		k.Died = s.Clock
+		s.Tanks[i] = k
+	}
+	all := text(Draw(s, info))
+	for _, want := range []string{" Dee shot Ann ", " Ann blew up you ", " Cy has burnt ", " you shot Dee ",
+		"Ann blew up you. The next round begins when one is left."} {
+		if !strings.Contains(all, want) {
+			t.Errorf("no %q in\n%s", want, all)
+		}
+	}
+	s.Clock += fresh
+	if all := text(Draw(s, info)); strings.Contains(all, "Cy has burnt") || !strings.Contains(all, "Ann blew up you.") {
+		t.Errorf("later:\n%s", all)
+	}
+	s.Phase, s.Winner = game.Pause, 3
+	s.Tanks[2].Score, s.Tanks[3].Score = 7, 12
+	all = text(Draw(s, info))
+	dee, cy := strings.Index(all, "Dee               12 points"), strings.Index(all, "Cy                 7 points")
+	if dee < 0 || cy < dee || !strings.Contains(all, "Dee wins the round") {
+		t.Errorf("at the end of a round:\n%s", all)
+	}
+}
+
 // What is written for a second grid is what has changed, and nothing for the same again.
 func TestWriter(t *testing.T) {
 	var out bytes.Buffer
