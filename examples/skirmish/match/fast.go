@@ -12,7 +12,8 @@ import (
 // it does, and it is played three frames later, as over a network. Equal arguments give equal matches. The recorder may
 // be nil.
 func Fast(
-	ctx context.Context, chance uint32, set Settings, n int, source func(s *game.State, slot int) game.Input, record *frames.Recorder,
+	ctx context.Context, chance uint32, set Settings, n int,
+	source func(s *game.State, slot int) game.Input, record *frames.Recorder,
 ) (Result, error) {
 	n = min(max(n, 1), game.Players)
 	m := newSim(frames.Watch, pack(chance, set))

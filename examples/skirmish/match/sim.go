@@ -296,7 +296,8 @@ func (m *sim) turn(who game.Mask, inputs [game.Players]game.Input, left []int, l
 
 // frameOf is a frame as a turn: what of the inputs is another one than before, and the names where there are some.
 func frameOf(
-	frame uint32, length time.Duration, who game.Mask, before, now [game.Players]game.Input, names *[game.Players]string,
+	frame uint32, length time.Duration, who game.Mask,
+	before, now [game.Players]game.Input, names *[game.Players]string,
 ) *frames.Turn {
 	t := &frames.Turn{Frame: frame, Due: frame, Next: frame + 1, Length: max(length, time.Millisecond)}
 	for i := range now {
