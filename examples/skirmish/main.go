@@ -114,7 +114,8 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.matches, "matches", 1, "headless: `number` of matches")
 	f.IntVar(&s.mostOfOne, "per-address", game.Players-1,
 		"most `players` at the own host who come from one address, such as a router's, 1 to 16")
-	f.BoolVar(&s.fast, "fast", false, "headless: in virtual time and without a network; equal seeds give equal matches")
+	f.BoolVar(&s.fast, "fast", false,
+		"headless: in virtual time and without a network; equal seeds give equal matches")
 	f.Float64Var(&s.loss, "loss", 0,
 		"headless, with udp or ipx: `part` of the datagrams that are lost, from 0 to 0.5")
 	f.IntVar(&s.hz, "rate", game.Rate, "frames a second of matches of the own host, 13 to 100")
@@ -130,7 +131,7 @@ func (s *settings) flags() *flag.FlagSet {
 	f.IntVar(&s.arena, "arena", 0, "`number` of the arena")
 	f.IntVar(&s.rounds, "rounds", 5, "`number` of rounds")
 	f.IntVar(&s.bots, "bots", 3, "`number` of bots")
-	f.UintVar(&s.seed, "seed", 0, "film, fast and loss: `number` that decides what is left to chance; 0: another one each time")
+	f.UintVar(&s.seed, "seed", 0, "film, fast, loss: `number` that decides what is left to chance; 0: any")
 	return f
 }
 
@@ -187,7 +188,8 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 	case s.film != "":
 		err = of("-film", []string{"film", "from", "for", "arena", "rounds", "bots", "seed"})
 	case s.headless && s.fast:
-		err = of("-headless -fast", []string{"headless", "fast", "matches", "record", "seed", "arena", "rounds", "bots"})
+		err = of("-headless -fast", []string{"headless", "fast", "matches", "record", "seed"},
+			[]string{"arena", "rounds", "bots"})
 	case s.headless:
 		err = of("-headless", []string{"headless", "matches", "loss", "record", "seed"}, host)
 	case s.replay != "":
@@ -213,7 +215,7 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 	case s.headless && s.bots < 2:
 		return fmt.Errorf("-bots %d: a match of -headless has at least 2", s.bots)
 	case s.headless && s.given("seed") && !s.fast && s.loss == 0:
-		return errors.New("-seed decides with -headless which datagrams are lost; it has no meaning without -loss or -fast")
+		return errors.New("-seed has no meaning with -headless, but with -loss or -fast")
 	case s.loss > 0 && s.link == carrier.TCP:
 		return errors.New("-loss has no meaning with -link tcp, which loses nothing; take udp or ipx")
 	case s.given("tunnel") && s.link != carrier.IPX && s.meet == "":

@@ -456,7 +456,7 @@ func TestWatch(t *testing.T) {
 	<-watcher.Over()
 }
 
-// What is recorded into a file without room, or into a pipe, keeps the match from nothing. What the file does not take is
+// A file without room keeps the match from nothing. What it does not take is
 // kept and tried again, and it is said in the end if it is not there then.
 func TestRecordingFull(t *testing.T) {
 	if _, err := os.Stat("/dev/full"); err != nil {

@@ -269,8 +269,8 @@ func (s *State) begin() {
 	}
 }
 
-// places are the places where the slots begin this round, by chance, for they are not equally good. As long as there are
-// corners nobody begins elsewhere.
+// places are the places where the slots begin this round, by chance, for they are not equally good. As long as there
+// are corners nobody begins elsewhere.
 func (s *State) places() (p [Players]int) {
 	for i := range p {
 		p[i] = i
@@ -333,8 +333,8 @@ func (s *State) Step(f *Frame) {
 	}
 }
 
-// fight is one frame of a round. Slots act in an order that is another one in each frame, and the reverse in every second
-// one: nobody is before another one more often than behind.
+// fight is one frame of a round. Slots act in an order that is another one in each frame, and the reverse in every
+// second one: nobody is before another one more often than behind.
 func (s *State) fight(f *Frame) {
 	for k := range Players {
 		i := (k + int(s.Frame/2)) % Players
@@ -442,7 +442,8 @@ func (s *State) sane() bool {
 	}
 	for i := range s.Tanks {
 		t := &s.Tanks[i]
-		ok = ok && t.Facing <= Left && t.By <= Players && t.How < hows && (t.Health == 0 || t.X >= reach && t.X <= Width*Unit-reach &&
+		ok = ok && t.Facing <= Left && t.By <= Players && t.How < hows
+		ok = ok && (t.Health == 0 || t.X >= reach && t.X <= Width*Unit-reach &&
 			t.Y >= reach && t.Y <= Height*Unit-reach)
 	}
 	for _, t := range s.Shots {
