@@ -386,11 +386,6 @@ func (s *search) moves(n int) {
 		s.order(n, base)
 		return
 	}
-	for c := range s.lanes {
-		if l, k := &s.lanes[c], int(at.sent.first[c]); k < len(l.out) && l.copies[k] {
-			s.try(n, move{kind: world.MoveCopy, frame: l.out[k]})
-		}
-	}
 	losable := event(s.machine, model.EventLost) != nil
 	for peer := range s.rec.Names {
 		if peer != s.side && s.there(&at, peer) {
@@ -427,6 +422,11 @@ func (s *search) moves(n int) {
 	for ; alarm < len(s.alarms); alarm++ { // those of parts
 		s.try(n, move{kind: world.MoveExpire, timer: alarm})
 	}
+	for c := range s.lanes { // last, since of two moves to one place the first is kept: who may have sent it, has
+		if l, k := &s.lanes[c], int(at.sent.first[c]); k < len(l.out) && l.copies[k] {
+			s.try(n, move{kind: world.MoveCopy, frame: l.out[k]})
+		}
+	}
 	s.order(n, base)
 }
 
@@ -450,7 +450,7 @@ const (
 // rank returns the rank of a child of a node. 0 is tried first.
 func rank(p, c *node) int {
 	switch {
-	case c.read.first == p.read.first && c.read != p.read:
+	case c.read.first == p.read.first && c.read != p.read, c.sent.first == p.sent.first && c.sent != p.sent:
 		return 7 // one has overtaken another
 	case c.move.kind == world.MoveLose, c.move.kind == world.MoveCopy:
 		return rankLoses

@@ -16,6 +16,7 @@ type (
 		Verdict     string     `json:"verdict"` // accepted, refused, rejected, incomplete
 		Damage      string     `json:"damage,omitempty"`
 		Connections []jsonConn `json:"connections,omitempty"`
+		Servers     []jsonHub  `json:"servers,omitempty"`  // explained by all their connections together
 		Hosts       []jsonHost `json:"hosts,omitempty"`    // of a broadcast protocol, in the order of their numbers
 		LeftOut     []jsonSkip `json:"left_out,omitempty"` // packets of the file that were not used, by reason
 		Trace       *jsonTrace `json:"trace,omitempty"`
@@ -44,6 +45,12 @@ type (
 		Lacks   []jsonSkip `json:"may_lack,omitempty"`        // packets left out that may be of it: never accepted
 		Half    string     `json:"packets_only_of,omitempty"` // client or server
 		Sides   []jsonSide `json:"sides"`
+	}
+	jsonHub struct {
+		Address string   `json:"address"`
+		Clients []string `json:"clients"`
+		Numbers []int    `json:"numbers"` // those that the clients have at the server
+		Side    jsonSide `json:"side"`
 	}
 	jsonFault struct {
 		Side    string `json:"side"`
@@ -148,6 +155,13 @@ func (r *Report) WriteJSON(w io.Writer) error {
 	}
 	for _, c := range r.Conns {
 		out.Connections = append(out.Connections, connJSON(c))
+	}
+	for _, h := range r.Hubs {
+		j := jsonHub{Address: h.Address.String(), Numbers: h.numbers, Side: sideJSON(h.Recording, h.Side)}
+		for _, c := range h.Conns {
+			j.Clients = append(j.Clients, c.Client.String())
+		}
+		out.Servers = append(out.Servers, j)
 	}
 	if t := r.Trace; t != nil {
 		j := &jsonTrace{Protocol: t.Header.Protocol, Role: t.Header.Role, Instance: t.Header.Instance,

@@ -166,6 +166,12 @@ func (r *Report) missingText() string {
 				"came before is a run of %s\n", c.Proto, c.Client, c.Server, c.Recording.Fault.Packet, r.protocol.Name)
 		}
 	}
+	for _, h := range r.Hubs {
+		if h.partial() && !h.Side.Exhausted {
+			return fmt.Sprintf("verdict: INCOMPLETE, the capture has one client of %s, which may serve several, and what "+
+				"it says to that one is no run by itself\n", h.Address)
+		}
+	}
 	return ""
 }
 

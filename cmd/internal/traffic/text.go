@@ -41,6 +41,9 @@ func (r *Report) writeText(w io.Writer, steps bool) {
 	for _, c := range r.Conns {
 		r.connText(w, c, steps)
 	}
+	for _, h := range r.Hubs {
+		h.text(w, steps)
+	}
 	if r.ways > 1 {
 		fmt.Fprintf(w, "  whose the conversations beside are was tried: %d of %d ways to put them together are runs\n",
 			r.fitting, r.ways)
@@ -121,7 +124,7 @@ func (r *Report) connText(w io.Writer, c *Conn, steps bool) {
 }
 
 func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
-	who := replay.SideNames[s.Side] + " as " + s.Role
+	who := c.Recording.Names[s.Side] + " as " + s.Role
 	if s.Params != "" {
 		who += " (" + s.Params + ")"
 	}
@@ -163,6 +166,11 @@ func sideText(w io.Writer, c *Conn, s *replay.Side, steps bool) {
 func (r *Report) refused() (*Conn, *replay.Side) {
 	var conn *Conn
 	var side *replay.Side
+	for _, h := range r.Hubs {
+		if !h.Side.Accepted {
+			return nil, nil
+		}
+	}
 	for _, c := range r.Conns {
 		if c.Recording.Fault != nil {
 			return nil, nil
@@ -207,9 +215,9 @@ func deviationText(w io.Writer, c *Conn, s *replay.Side, machines bool) {
 	if s.Frontier < len(rec.Frames) {
 		f := &rec.Frames[s.Frontier]
 		fmt.Fprintf(w, "    first frame without explanation: packet %d, %s, from the %s%s: %s\n", f.Packet,
-			offset(rec, f.Time), replay.SideNames[f.From], c.over(f.Channel), rec.Text(s.Frontier))
+			offset(rec, f.Time), rec.Names[f.From], c.over(f.Channel), rec.Text(s.Frontier))
 	}
-	machinesText(w, "the "+replay.SideNames[s.Side], s, machines)
+	machinesText(w, "the "+rec.Names[s.Side], s, machines)
 }
 
 func offset(rec *replay.Recording, t time.Time) string {

@@ -49,6 +49,8 @@ type Report struct {
 	// Damage is why a capture could not be read to its end; empty if it could.
 	Damage string
 	Conns  []*Conn
+	// Hubs are servers that only all of their conversations together explain, which then have the client's side alone.
+	Hubs []*Hub
 	// Network is for captures of broadcast protocols, instead of Conns.
 	Network *Network
 	Trace   *replay.Trace
@@ -71,6 +73,9 @@ type Conn struct {
 
 	channels []model.Channel
 	of       []int // the channels of Conn and Beside
+	// What was said in it, from which the recording is made.
+	chunks    []replay.Chunk
+	datagrams []bool
 	// half is the side of which alone there are packets, -1 if there are of both; open: what that side sent needs
 	// frames of the other one that are not in the capture, or no run was found that has them.
 	half int
@@ -114,7 +119,7 @@ func (r *Report) explained() bool {
 			return false
 		}
 	}
-	return len(r.Conns) > 0
+	return len(r.Conns) > 0 && !slices.ContainsFunc(r.Hubs, func(h *Hub) bool { return !h.Side.Accepted })
 }
 
 // Accepted reports whether the connection is a run of the protocol.
@@ -143,6 +148,15 @@ func (r *Report) Exhausted() bool {
 		return true
 	}
 	open := false
+	for _, h := range r.Hubs {
+		if !h.Side.Accepted && h.Side.Exhausted {
+			return true
+		}
+		if !h.Side.Accepted && !h.partial() {
+			return false
+		}
+		open = open || h.partial()
+	}
 	for _, c := range r.Conns {
 		if c.lacks() {
 			open = true
@@ -308,7 +322,7 @@ func (r *Report) capture(ctx context.Context, p *model.Protocol, c *capture.Capt
 		return fmt.Errorf("%s: no TCP connection or UDP conversation in it carries any bytes%s%s", r.File,
 			ports(at.among(o.Ports)), skipped(c))
 	}
-	return nil
+	return r.hubs(ctx, p, o)
 }
 
 // together explains talks. Where open conversations may belong to several of them, all ways are tried; of these the
@@ -366,7 +380,7 @@ func (r *Report) together(ctx context.Context, p *model.Protocol, c *capture.Cap
 func (g *talk) explain(ctx context.Context, p *model.Protocol, o Options) (*Conn, error) {
 	rec := replay.Split(p, g.chunks, g.datagrams...)
 	conn := &Conn{Conn: g.conns[0], Recording: rec, Beside: g.conns[1:], channels: p.Channels(), of: g.of,
-		half: g.half()}
+		half: g.half(), chunks: g.chunks, datagrams: g.datagrams}
 	for side := range 2 {
 		if m := replay.Outside(rec, side); m != nil {
 			conn.Sides = append(conn.Sides, &replay.Side{Side: side, Role: m.Name, External: true, Accepted: true})

@@ -1,0 +1,78 @@
+package traffic
+
+import (
+	"strings"
+	"testing"
+)
+
+// score: a client puts a number, and the server tells both clients what both have put, and whose the last one was.
+const score = `
+protocol: score
+parties: 3
+channel: {order: fifo, capacity: 2}
+types: {N: 0..9}
+wire: {header: [length: u8, type: u8], max: 8}
+messages:
+  PUT: {id: 1, fields: {n: N}, wire: [n: u8]}
+  ALL: {id: 2, fields: {last: instance, one: N, two: N}, wire: [last: u8, one: u8, two: u8]}
+roles:
+  server:
+    vars: {n: {array: instance, of: N}}
+    initial: up
+    states:
+      up:
+        PUT: {set: {"n[sender]": msg.n}, send: "ALL{last: sender, one: n[1], two: n[2]}", to: sender}
+  client:
+    commands: {put: {fields: {n: N}}}
+    initial: here
+    states:
+      here:
+        put: {send: "PUT{n}", to: 0, goto: waits}
+      waits:
+        ALL: {when: last == self, goto: here}
+checks:
+  two: {instances: {server: server, "c[1..2]": client}, quiet: "true"}
+`
+
+// TestHub: a server that speaks with several clients is explained by all of them together. In what is said, 1 and 2 are
+// clients, p5 is what one puts, and a151 the answer: the last, and what both have put.
+func TestHub(t *testing.T) {
+	t.Parallel()
+	p := protocolOf(t, score)
+	for said, want := range map[string][]string{
+		"1p5 1a150 2p7 2a257 1p6 1a167": {"accepted", "client 1 is 10.0.0.1:4000, client 2 is 10.0.0.2:4000",
+			"server as server: a run, 3 sent and 3 received frames in"},
+		"1p5 2p7 2a257 1a157":     {"rejected", "server as server: NOT a run"}, // in the order of what they put
+		"1p5 1a150 2p7 2a267":     {"rejected", "from the server: ALL{last: 2, one: 6, two: 7}", "not in the capture"},
+		"1p5 1a157":               {"incomplete", "the capture has one client of 10.0.0.9:7000"},
+		"1p5 1a150 1p6 1a160":     {"accepted", "10.0.0.9:7000 with 1 client: client 1 is 10.0.0.1:4000"},
+		"1p5 1a150 2p7 2a257 1?9": {"rejected", "no message has type 0"},
+	} {
+		w := newPackets()
+		for _, who := range "12" {
+			if strings.ContainsRune(said, who) {
+				w.opens("10.0.0."+string(who)+":4000", "10.0.0.9:7000")
+			}
+		}
+		for x := range strings.FieldsSeq(said) {
+			from, to := "10.0.0."+x[:1]+":4000", "10.0.0.9:7000"
+			frame := []byte{byte(len(x)), byte(strings.IndexByte("?pa", x[1]))}
+			if x[1] == 'a' {
+				from, to = to, from
+			}
+			for _, digit := range x[2:] {
+				frame = append(frame, byte(digit-'0'))
+			}
+			w.send("tcp", from, to, frame, 0)
+		}
+		text, r := w.against(t, p, Options{Ports: []uint16{7000}})
+		if r == nil || r.Verdict() != want[0] {
+			t.Errorf("%s: not %s\n%s", said, want[0], text)
+		}
+		for _, x := range want[1:] {
+			if !strings.Contains(text, x) {
+				t.Errorf("%s: %q is not said\n%s", said, x, text)
+			}
+		}
+	}
+}
