@@ -27,24 +27,27 @@ func replayCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "replay SPEC FILE...",
 		Short: "Say whether recorded traffic is a run of a protocol",
-		Long: `Replay takes packet captures (pcap, pcapng, packed with gzip or not) or traces (JSON lines written by the driver) and says whether they are runs of the
-protocol. If not: the longest part that is, the state of the machine there, and what could have come instead.
+		Long: `Replay reads packet captures (pcap or pcapng, also gzipped) and records (JSON lines that a driver wrote), and says whether they
+are runs of the protocol. If one is not, it shows the longest part that is, the state of the machine there, and what could have come instead.
 
-Who ends a connection must have a reason. If its machine does not close there by itself, and may have been where it does not take the frame
-that came last, then it refused that frame: the verdict names it. In a specification that expects unspecified-reception that is a run.
+A side that ends a connection must have a reason. If its machine does not close at that point, and may have been in a state that does not
+take the last frame, then it refused that frame, and the verdict names it. Where the specification expects unspecified-reception, such an
+end is part of a run.
 
-A protocol with addresses in its frames is one of a whole network: each host in the capture gets a run of its own over all that it sent
-and heard. Hosts whose first frame already is another program's are environment, and so are all but those that --host names.
+A server with several clients is one machine. If one of its conversations is no run by itself, all that it has in the capture are explained
+together. A capture that shows only one of its clients is then INCOMPLETE.
 
-Of a protocol with several channels each has a port: --channel events=tcp:7000 --channel places=udp:7001. What the same two hosts say
-to each other over all of them is one conversation, each channel with its own order and losses.
+If frames carry addresses, the capture is one of a whole network: each host gets a run of its own over all that it sent and heard. A host
+whose first frame comes from another program is environment. With --host all hosts but the named ones are.
 
-Packets that are not used are listed with the reason: those that no receiver takes, such as an RST with a wrong number, and those that
-cannot be read, such as fragments. If one of the latter, or bytes behind a FIN, may be of a conversation that is a run otherwise, the
-verdict is INCOMPLETE.
+If the protocol has several channels, say which port each one uses: --channel events=tcp:7000 --channel places=udp:7001. What two hosts say
+to each other over all channels is one conversation. Each channel has its own order and losses.
 
-Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: the search ended at its bound, packets that may
-be of the run were left out, or a file is damaged and what came before that is a run.`,
+Packets that are not used are listed with the reason: no receiver takes them (an RST with a wrong number), or they cannot be read (fragments).
+If such an unread packet, or bytes behind a FIN, may belong to a conversation that is a run otherwise, the verdict is INCOMPLETE.
+
+Exit code 0: every file is a run. 1: some file is not. 2: a file cannot be read. 3: nothing is known for certain, because the search ended at
+its bound, the capture lacks something, or the file is damaged behind what is a run.`,
 		Args: cli.Args(true, "a specification", "a capture or trace"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o := traffic.Options{Search: search}
