@@ -168,8 +168,8 @@ func (r *Report) missingText() string {
 	}
 	for _, h := range r.Hubs {
 		if h.partial() && !h.Side.Exhausted {
-			return fmt.Sprintf("verdict: INCOMPLETE, the capture has one client of %s, which may serve several, and what "+
-				"it says to that one is no run by itself\n", h.Address)
+			return fmt.Sprintf("verdict: INCOMPLETE, the capture has one client of %s, which may serve "+
+				"several, and what it says to that one is no run by itself\n", h.Address)
 		}
 	}
 	return ""
