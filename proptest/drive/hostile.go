@@ -170,7 +170,7 @@ func (r *play) forgeable(i, j int) (list []string) {
 // half is the beginning of a frame, after which a stream may end.
 func (r *play) half(i, j int) []byte {
 	list := r.forgeable(i, j)
-	if !r.stream || len(list) == 0 || len(r.log)%2 == 0 {
+	if !r.streams(r.World.Rules.NewsClass(i, j)) || len(list) == 0 || len(r.log)%2 == 0 {
 		return nil
 	}
 	text, err := r.Forged(i, list[0])
@@ -187,7 +187,7 @@ func (r *play) half(i, j int) []byte {
 // garbage lists bytes that are no frame. A stream has ended with them, or cannot go on: what could be
 // the beginning of a frame is not among them.
 func (r *play) garbage(told *reading, seed int) (list [][]byte) {
-	view := r.protocol.In(told.phase)
+	view := told.p.In(told.phase)
 	if r.protocol.Raw(told.phase, told.to) {
 		return nil // what comes there is somebody else's
 	}
@@ -197,11 +197,11 @@ func (r *play) garbage(told *reading, seed int) (list [][]byte) {
 		for k := range b {
 			b[k] = byte(rnd.Uint32() >> (rnd.Uint32() % 25))
 		}
-		if n == 0 && !r.stream {
+		if n == 0 && !told.stream {
 			b = nil
 		}
 		whole := b
-		if r.stream {
+		if told.stream {
 			size, err := interp.FrameSizeTo(view, b, told.to)
 			switch {
 			case err.Problem != 0 && !r.keep: // no boundary of a frame is known any more

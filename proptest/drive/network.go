@@ -307,14 +307,14 @@ func (r *play) attach(i, j int) error {
 
 // attachOn gives instance i a link to j for one channel.
 func (r *play) attachOn(i, j, class int, give func(transport.Link) error) (*end, error) {
-	mine, theirs := mem.Pair(mem.Config{Stream: r.stream, Linger: time.Millisecond})
-	e := &end{Link: theirs, told: r.reading(i)}
+	mine, theirs := mem.Pair(mem.Config{Stream: r.streams(class), Linger: time.Millisecond})
+	e := &end{Link: theirs, told: r.reading(i, class)}
 	s := r.seats[i]
 	limits := s.cut
 	if r.hostile(j) {
 		limits = newCut() // nobody looks at what goes there
 	}
-	written := r.reading(j)
+	written := r.reading(j, class)
 	f := &tearing{Link: mine, cut: limits, to: j, over: class, size: func(b []byte) (int, error) {
 		n, _, err := written.next(b)
 		return n, err
@@ -329,7 +329,7 @@ func (r *play) attachOn(i, j, class int, give func(transport.Link) error) (*end,
 	if err := give(f); err != nil {
 		return nil, err
 	}
-	go e.collect(r.reading(j))
+	go e.collect(r.reading(j, class))
 	return e, nil
 }
 

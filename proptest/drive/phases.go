@@ -9,15 +9,16 @@ import (
 // reading is one direction of a link as who reads it sees it: its format may change with what is read. It is of one
 // goroutine.
 type reading struct {
-	p     *model.Protocol
-	strs  interp.Strings
-	to    string // the role of the receiver
-	phase int
+	p      *model.Protocol // as the channel has it
+	strs   interp.Strings
+	stream bool
+	to     string // the role of the receiver
+	phase  int
 }
 
-// reading is what instance j reads of a link from its beginning.
-func (s *setting) reading(j int) *reading {
-	return &reading{p: s.protocol, to: s.Check.Instances[j].Role.Name}
+// reading is what instance j reads from its beginning of a link that carries a channel.
+func (s *setting) reading(j, class int) *reading {
+	return &reading{p: s.protocol.Over(class), stream: s.streams(class), to: s.Check.Instances[j].Role.Name}
 }
 
 // next returns the size of the frame that begins b, 0 if that cannot be told yet, and the phase in which it stands.

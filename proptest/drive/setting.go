@@ -95,16 +95,23 @@ func (s *setting) fault(r *rand.Rand) {
 	if r.IntN(3) == 0 && !once {
 		s.coming(r)
 	}
-	if wire := s.protocol.Wire; rules.Channels[0].Order == world.Fifo {
-		s.stream = r.IntN(2) == 0 && (wire.Lines || slices.ContainsFunc(wire.Header, func(it model.WireItem) bool {
-			_, ok := it.(*model.WireLength)
-			return ok
-		}))
+	if rules.Channels[0].Order == world.Fifo {
+		s.stream = r.IntN(2) == 0
 	}
 	s.record = r.IntN(2) == 0
 	if s.Check.HasHostile() && linkless(s.Check) && r.IntN(2) == 0 {
 		s.keeping()
 	}
+}
+
+// streams reports whether links carry the channel of a class as a stream: frames of datagrams need not say where
+// they end.
+func (s *setting) streams(class int) bool {
+	wire := s.protocol.Over(class).Wire
+	return s.stream && (wire.Lines || slices.ContainsFunc(wire.Header, func(it model.WireItem) bool {
+		_, ok := it.(*model.WireLength)
+		return ok
+	}))
 }
 
 // once reports whether links must not come up a second time: a stream begins in its first phase then, and a role that
