@@ -43,8 +43,10 @@ type Machine struct {
 
 	ownHandshake bool // the program has said how long a handshake may take
 
-	joining sync.Mutex // held while a link is given to the driver, and while a frame is delivered
+	joining sync.Mutex     // held while a link is given to the driver, and while a frame is delivered
+	serving sync.WaitGroup // its listeners
 	mu      sync.Mutex
+	over    bool                        // nobody listens from now on
 	verdict error                       // why the driver refused the link that is joining
 	own     map[fsm.Peer]transport.Link // other ends of own links
 	links   map[joint]transport.Link    // by the number of their first peer: for addresses
@@ -115,6 +117,10 @@ func (m *Machine) run(end func(Event)) {
 	go func() {
 		err := m.drive()
 		m.fail(err) // whoever waits for the machine does so no longer
+		m.mu.Lock()
+		m.over = true
+		m.mu.Unlock()
+		m.serving.Wait()
 		text := "closed"
 		if err != nil && !errors.Is(err, context.Canceled) {
 			text = err.Error()
@@ -231,7 +237,7 @@ func (m *Machine) Text() (text string, err error) {
 	return text, m.stopped(err)
 }
 
-// Close ends the machine, closes its links in good order and waits for that. Whoever waits for
+// Close ends the machine, closes its links in good order and waits for that. Nobody listens then any more. Whoever waits for
 // something of it gets an error.
 func (m *Machine) Close() {
 	m.d.Stop()

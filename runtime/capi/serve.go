@@ -324,8 +324,13 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 	if err != nil {
 		return err
 	}
+	if err := m.serves(); err != nil {
+		a.ln.Close()
+		return err
+	}
 	if err := told(a.ln.Addr().String()); err != nil {
 		a.ln.Close()
+		m.serving.Done()
 		return err
 	}
 	free := &places{first: first, taken: make([]bool, n)}
@@ -333,7 +338,7 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 	if once {
 		found = a.close
 	}
-	go a.run(m.life, func(l transport.Link) {
+	took := func(l transport.Link) {
 		peer, ok := free.wait(m.life)
 		if !ok {
 			l.Abort()
@@ -342,7 +347,22 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 		if err := m.join(m.joint(peer, a.text.channel), hold(m, l, func() { free.free(peer) }, found)); err != nil {
 			m.put(Event{Kind: Refused, Peer: peer, Text: err.Error()})
 		}
-	}, func(err error) { m.put(Event{Kind: Refused, Peer: first, Text: err.Error()}) })
+	}
+	go func() {
+		defer m.serving.Done()
+		a.run(m.life, took, func(err error) { m.put(Event{Kind: Refused, Peer: first, Text: err.Error()}) })
+	}()
+	return nil
+}
+
+// serves notes one more listener, for whose end the machine waits at its own.
+func (m *Machine) serves() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.over {
+		return m.stopped(driver.ErrStopped)
+	}
+	m.serving.Add(1)
 	return nil
 }
 
@@ -355,11 +375,12 @@ type Server struct {
 	life         context.Context
 	fail         context.CancelCauseFunc
 	free         *places
+	from         arrivals
 	ended        chan struct{}
 
 	mu       sync.Mutex
 	sessions map[fsm.Peer]*Machine
-	running  sync.WaitGroup // machines of connections
+	running  sync.WaitGroup // machines of connections, and who lets them in
 	closed   bool
 }
 
@@ -422,7 +443,10 @@ func OpenServer(name, params string, most int, link string) (*Server, string, er
 	if err != nil {
 		return nil, "", err
 	}
-	go a.run(s.life, s.take, func(err error) { q.put(Event{Kind: Refused, Peer: fsm.Broadcast, Text: err.Error()}) })
+	s.from = a
+	s.running.Go(func() {
+		a.run(s.life, s.take, func(err error) { q.put(Event{Kind: Refused, Peer: fsm.Broadcast, Text: err.Error()}) })
+	})
 	context.AfterFunc(s.life, s.end)
 	return s, a.at(), nil
 }
@@ -514,7 +538,7 @@ func (s *Server) Disconnect(n fsm.Peer) error {
 // Poll is Machine.Poll for the events of all connections.
 func (s *Server) Poll(wait time.Duration, most int) (Event, error) { return s.q.poll(wait, most) }
 
-// Close ends all machines, closes their links in good order, and waits for that.
+// Close ends all machines, closes their links in good order, and waits for that. Nobody listens then any more.
 func (s *Server) Close() {
 	s.fail(nil)
 	<-s.ended

@@ -2,6 +2,7 @@ package capi
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/parley-go/parley/machines/masterserver"
 	"github.com/parley-go/parley/machines/ready"
+	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
 )
 
 func init() {
@@ -84,6 +87,10 @@ func TestServe(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "there is no peer 300") {
 		t.Error(err)
 	}
+	m.Close()
+	if _, err := m.Serve(1, 2, "tcp:127.0.0.1:0"); !errors.Is(err, driver.ErrStopped) {
+		t.Error("a machine that has ended serves:", err)
+	}
 }
 
 // TestServer: each connection has a machine of its own, and one queue has the events of all.
@@ -137,9 +144,18 @@ func TestServer(t *testing.T) {
 		}
 	}
 	s.Close()
-	if _, err := net.Dial("tcp", at); err == nil {
-		t.Error("a closed server still listens")
+	if err := listens(t, s.from); !errors.Is(err, transport.ErrClosed) {
+		t.Error("a closed server still listens:", err)
 	}
+}
+
+// listens says why a listener takes nobody: it is closed, or it is asked by who does not wait. Who dials its address
+// may meet somebody else there.
+func listens(t *testing.T, from arrivals) error {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := from.(*acceptor).ln.Accept(ctx)
+	return err
 }
 
 // TestSilentConnectionsGiveWay: connections that say nothing keep nobody out, neither of a machine
