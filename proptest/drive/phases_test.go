@@ -62,3 +62,23 @@ func TestPhases(t *testing.T) {
 	})
 	t.Log(&sum)
 }
+
+// TestStreamsOfChannels: a channel whose frames do not say where they end is no stream beside one that is, and what goes
+// over it is read as its own format has it.
+func TestStreamsOfChannels(t *testing.T) {
+	p := load(t, "specs/gne/spec.yaml", "slow")
+	s, err := settle(p, p.Checks[0], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.stream = true; !s.streams(0) || s.streams(1) {
+		t.Errorf("streams: tcp %t, udp %t", s.streams(0), s.streams(1))
+	}
+	open := []byte{0xff} // OPEN
+	if n, _, err := s.reading(0, 1).next(open); err != nil || n != len(open) {
+		t.Errorf("% x has %d bytes over udp, %v", open, n, err)
+	}
+	if n, _, err := s.reading(0, 0).next(open); n == len(open) {
+		t.Errorf("% x is a frame over tcp, %v", open, err)
+	}
+}

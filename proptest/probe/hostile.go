@@ -19,10 +19,7 @@ func (pr *prober) attack(ctx context.Context) {
 	for _, name := range pr.order {
 		reached := pr.reached[name]
 		for _, acts := range pr.attacks(len(reached) > 0) {
-			who := pr.us[pr.rng.IntN(len(pr.us))] // of several, each attack comes from one
-			if len(reached) > 0 && pr.rng.IntN(2) == 0 {
-				who = reached[len(reached)-1].who
-			}
+			who := pr.attacker(reached)
 			for i := range acts {
 				acts[i].who = who
 			}
@@ -50,6 +47,17 @@ func (pr *prober) attack(ctx context.Context) {
 		before = s.acts
 		pr.close(ctx, s, pr.line(x.acts[0]))
 	}
+}
+
+// attacker is who attacks where some acts have led: of several any one of ours, most often who did the last of them.
+func (pr *prober) attacker(reached []act) int {
+	who := pr.us[pr.rng.IntN(len(pr.us))]
+	if len(reached) > 0 && pr.rng.IntN(2) == 0 {
+		if last := reached[len(reached)-1].who; slices.Contains(pr.us, last) { // some acts are nobody's own
+			return last
+		}
+	}
+	return who
 }
 
 // play does acts one after the other, as far as they are possible.

@@ -46,6 +46,7 @@ type Finding struct {
 	what    string
 	acts    []act
 	packets []packet
+	unsure  bool // the program may have taken our instances for those of connections before these
 }
 
 // same reports whether two findings are about the same thing.
@@ -74,7 +75,8 @@ type Report struct {
 	Pairs       [2]int     `json:"pairs"`
 	Uncovered   []string   `json:"uncovered,omitempty"`
 	Findings    []*Finding `json:"findings,omitempty"`
-	// Open is what the specification leaves open: what our machine does not take.
+	// Open is what the specification leaves open: what our machine does not take. So is what came once where the
+	// program may not have heard yet of the end of connections before.
 	Open []string `json:"open,omitempty"`
 	// Ended says why the search ended before it was done; empty if it was.
 	Ended string `json:"ended,omitempty"`
@@ -375,8 +377,8 @@ func (pr *prober) explore(s *session) (fresh int) {
 			}
 		}
 	}
-	if s.note != "" && !slices.Contains(pr.report.Open, s.note) {
-		pr.report.Open = append(pr.report.Open, s.note)
+	if s.note != "" {
+		pr.open(s.note)
 	}
 	if len(s.acts) > len(pr.best) && s.finding == nil && fresh > 0 || pr.best == nil && s.finding == nil {
 		pr.best = slices.Clone(s.acts)
@@ -595,6 +597,11 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 	pr.keep(f, s)
 	pr.restart()
 	pr.shrink(ctx, f, honest)
+	if f.unsure && !f.Steady && !f.Stays && ctx.Err() == nil {
+		pr.open(fmt.Sprintf("once %s, after connections that were broken off, and not again: the program may have taken "+
+			"new ones for those", strings.SplitN(f.Why, "\n", 2)[0]))
+		return
+	}
 	hostile := false
 	for _, a := range f.acts {
 		f.Script = append(f.Script, pr.line(a))
@@ -605,6 +612,16 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 	}
 	pr.report.Findings = append(pr.report.Findings, f)
 }
+
+// open notes what nobody can say who is to blame for.
+func (pr *prober) open(note string) {
+	if !slices.Contains(pr.report.Open, note) && len(pr.report.Open) < mostOpen {
+		pr.report.Open = append(pr.report.Open, note)
+	}
+}
+
+// mostOpen is how many notes a report has at most.
+const mostOpen = 64
 
 // keep gives a finding the run and the packets of its session.
 func (pr *prober) keep(f *Finding, s *session) {

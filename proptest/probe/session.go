@@ -59,6 +59,7 @@ type seat struct {
 	inbox  []int             // places in rec.Frames that our machine has not been given
 	closed bool              // we send no more
 	ended  bool              // they have closed
+	broken bool              // we have broken it off, or wait no longer for theirs to end
 	last   []byte            // that we have sent
 	lastIn int               // the channel of that
 	alarms map[int]time.Time // when timers of our machine expire
@@ -168,26 +169,13 @@ func (s *session) pack(c *connection, p packet) {
 // number of who went.
 func (s *session) stop() {
 	several := len(s.seats) > 1 && s.target.stream()
-	var leaving []*seat
 	for _, x := range s.seats {
 		if several && x.joined() && !x.closed {
 			s.finish(x)
-			leaving = append(leaving, x)
 		}
 	}
-	timer := time.NewTimer(min(s.o.Patience, longestLeaving))
-	defer timer.Stop()
-	for several && slices.ContainsFunc(leaving, func(x *seat) bool { return !x.ended }) {
-		select {
-		case a := <-s.in:
-			if x := s.seat(a.conn.who); a.kind != replay.Data && a.conn.channel == s.target.news {
-				x.ended = true
-			}
-		case <-s.ctx.Done():
-			several = false
-		case <-timer.C:
-			several = false
-		}
+	if several {
+		s.leave()
 	}
 	for _, x := range s.seats {
 		for _, c := range x.conns {
@@ -200,7 +188,40 @@ func (s *session) stop() {
 	}
 }
 
-// longestLeaving is how long a program may take to close a connection that we have closed, until the next one comes.
+// leave waits until the program has closed the connections that we have closed: then it has heard of that. One that has
+// never done so gets less time. What was broken off nobody closes; so a moment more is left for that.
+func (s *session) leave() {
+	left := func(x *seat) bool { return !x.joined() || x.ended || x.broken }
+	patience := s.o.Patience
+	if !s.target.parts || s.finding != nil {
+		patience = min(patience, longestLeaving)
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	for waits := true; waits && slices.ContainsFunc(s.seats, func(x *seat) bool { return !left(x) }); {
+		select {
+		case a := <-s.in:
+			if x := s.seat(a.conn.who); a.kind != replay.Data && a.conn.channel == s.target.news {
+				x.ended, s.target.parts = true, true
+			}
+		case <-s.ctx.Done():
+			waits = false
+		case <-timer.C:
+			waits, s.target.parts = false, false
+		}
+	}
+	s.target.unheard = slices.ContainsFunc(s.seats, func(x *seat) bool { return x.broken || !left(x) })
+	if s.target.unheard && s.ctx.Err() == nil {
+		moment := time.NewTimer(s.o.Linger)
+		defer moment.Stop()
+		select {
+		case <-s.ctx.Done():
+		case <-moment.C:
+		}
+	}
+}
+
+// longestLeaving is how long a program that has never closed a connection which we have closed may take for it.
 const longestLeaving = 500 * time.Millisecond
 
 // ended reports whether the program has closed all connections that there are, closed whether we have.
@@ -642,7 +663,7 @@ func (s *session) find(kind Kind, what, why string) {
 	if kind != Flooded && s.dead(s.ended()) {
 		kind, what, why = Died, s.hostile, s.name(s.they)+" has died: "+s.target.death()
 	}
-	s.finding = &Finding{Kind: kind, what: what, Why: why}
+	s.finding = &Finding{Kind: kind, what: what, Why: why, unsure: s.target.unheard && kind != Died}
 }
 
 // longestDying is how long it may take until a program has ended that has closed its connections by that.
@@ -710,15 +731,20 @@ func (s *session) do(a act) bool {
 		}
 	case hangUp:
 		s.tell2(x, run.Break, "closes the connection")
-		if s.finish(x); len(s.seats) > 1 && !a.cross {
+		s.finish(x)
+		if len(s.seats) > 1 && a.cross {
+			break // it is read until [session.leave] has seen its end
+		}
+		if len(s.seats) > 1 {
 			s.heardOf(x)
+			x.broken = !x.ended
 		}
 		for _, c := range x.conns {
 			c.close()
 		}
 	case reset:
 		s.tell2(x, run.Break, "breaks the connection off")
-		x.closed = true
+		x.closed, x.broken = true, true
 		for _, c := range x.conns {
 			s.pack(c, packet{dir: trace.PcapSent, kind: replay.Reset})
 			c.reset()

@@ -23,6 +23,8 @@ type hub struct {
 	check string
 	// quirk, if set, sees each frame that goes out, and may change it or return nil to keep it.
 	quirk func(to int, frame []byte) []byte
+	// late, if set, lets who connects come in before it hears who has closed.
+	late chan struct{}
 
 	mu    sync.Mutex
 	g     *game
@@ -65,6 +67,10 @@ func (h *hub) listen(t testing.TB) string {
 			rules, me := h.g.stage.World.Rules, h.g.players[h.g.they]
 			h.step(world.LinkUp(rules, h.g.they, h.end, h.value, who, me))
 			h.mu.Unlock()
+			select {
+			case h.late <- struct{}{}:
+			default:
+			}
 			h.wg.Go(func() { h.talk(c, who) })
 		}
 	})
@@ -170,6 +176,12 @@ func (h *hub) talk(c net.Conn, who int) {
 		}
 		ok = ok && err == nil
 	}
+	if h.late != nil {
+		select {
+		case <-h.late:
+		case <-time.After(mostLate):
+		}
+	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	rules, me := h.g.stage.World.Rules, h.g.players[h.g.they]
@@ -181,6 +193,9 @@ func (h *hub) talk(c net.Conn, who int) {
 		h.anew()
 	}
 }
+
+// mostLate is how long a hub that is late waits for others to come.
+const mostLate = 100 * time.Millisecond
 
 // hears gives the machine a frame of a peer. It reports whether it has taken it.
 func (h *hub) hears(wire *model.Protocol, frame []byte, who int) bool {
@@ -287,6 +302,63 @@ func TestSeveral(t *testing.T) {
 				t.Errorf("%v transitions, not seen %v, %d hostile", r.Transitions, r.Uncovered, r.Hostile)
 			}
 		})
+	}
+}
+
+// TestComingAnew: who comes again has the number that it had, also after an end that nobody has waited for, and with a
+// program that lets others in first.
+func TestComingAnew(t *testing.T) {
+	p := loadText(t, token)
+	h := &hub{p: p, late: make(chan struct{})}
+	script := "malformed c[1] -> server 0004\nat once close c[1] -> server\nreturn c[1] -> server\nc[2] want\n" +
+		"----\nserver: nothing is wrong\n"
+	o := options()
+	o.Patience = 20 * time.Second
+	list, err := Repeat(t.Context(), p, h.listen(t), []byte(script), o)
+	if err != nil || len(list) != 1 || list[0].Shows != list[0].Wants || len(list[0].Skipped) > 0 {
+		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// TestUnheard: what is wrong once, after connections of whose end the program may not have heard, and not again, is no
+// finding but is told. After others it is one.
+func TestUnheard(t *testing.T) {
+	p := loadText(t, token)
+	for _, unheard := range []bool{true, false} {
+		h := &hub{p: p}
+		pr, err := newProber(p, h.listen(t), options())
+		if err != nil {
+			t.Fatal(err)
+		}
+		pr.target.unheard = unheard
+		s, err := pr.session(t.Context(), nil)
+		if err != nil || s == nil {
+			t.Fatal(err)
+		}
+		s.do(act{kind: event, who: 2, text: "want"})
+		s.find(Left, "nothing", "this is wrong")
+		pr.close(t.Context(), s, "")
+		told := strings.Contains(strings.Join(pr.report.Open, "\n"), "once this is wrong")
+		if told != unheard || pr.report.Failed() == unheard {
+			t.Errorf("unheard %t: %d findings, %q", unheard, len(pr.report.Findings), pr.report.Open)
+		}
+	}
+}
+
+// TestAttacker: one of ours attacks, also in a state that waiting has led to, where the program has the first number.
+func TestAttacker(t *testing.T) {
+	pr, err := newProber(loadText(t, token), "127.0.0.1:1", options())
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[int]bool{}
+	for range 100 {
+		for _, last := range []act{{kind: wait}, {kind: event, who: 2}} {
+			seen[pr.attacker([]act{{kind: event, who: 1}, last})] = true
+		}
+	}
+	if len(seen) != 2 || !seen[1] || !seen[2] {
+		t.Errorf("%v attack", seen)
 	}
 }
 

@@ -21,6 +21,8 @@ type target struct {
 	ready   time.Duration // within which it has to listen
 	process *process
 	starts  int
+	parts   bool // it closes a connection that its peer has closed
+	unheard bool // connections have ended of which it may not have heard before the next ones came
 }
 
 // endpoint is where a channel of the program is.
@@ -128,7 +130,7 @@ func (t *target) stop() {
 	if p := t.process; p != nil {
 		end(p.cmd.Process.Pid)
 		<-p.ended
-		t.process = nil
+		t.process, t.unheard = nil, false
 	}
 }
 
