@@ -237,8 +237,8 @@ func (m *Machine) Text() (text string, err error) {
 	return text, m.stopped(err)
 }
 
-// Close ends the machine, closes its links in good order and waits for that. Nobody listens then any more. Whoever waits for
-// something of it gets an error.
+// Close ends the machine, closes its links in good order and waits for that. Nobody listens then any
+// more. Whoever waits for something of it gets an error.
 func (m *Machine) Close() {
 	m.d.Stop()
 	<-m.ended
