@@ -598,8 +598,9 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 	pr.restart()
 	pr.shrink(ctx, f, honest)
 	if f.unsure && !f.Steady && !f.Stays && ctx.Err() == nil {
-		pr.open(fmt.Sprintf("once %s, after connections that were broken off, and not again: the program may have taken "+
-			"new ones for those", strings.SplitN(f.Why, "\n", 2)[0]))
+		why, _, _ := strings.Cut(f.Why, "\n")
+		pr.open(fmt.Sprintf("once %s, after connections that were broken off, and not again: the program may have "+
+			"taken new ones for those", why))
 		return
 	}
 	hostile := false
