@@ -63,8 +63,8 @@ func TestPhases(t *testing.T) {
 	t.Log(&sum)
 }
 
-// TestStreamsOfChannels: a channel whose frames do not say where they end is no stream beside one that is, and what goes
-// over it is read as its own format has it.
+// TestStreamsOfChannels: a channel whose frames do not say where they end is no stream beside one that is, and
+// what goes over it is read as its own format has it.
 func TestStreamsOfChannels(t *testing.T) {
 	p := load(t, "specs/gne/spec.yaml", "slow")
 	s, err := settle(p, p.Checks[0], 0)
