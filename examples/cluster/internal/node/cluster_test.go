@@ -31,6 +31,7 @@ type cluster struct {
 
 	lease    time.Duration
 	replicas int
+	burst    int // of games that one address begins
 }
 
 func TestMain(m *testing.M) { os.Exit(waits.Main(m)) }
@@ -46,7 +47,7 @@ func newCluster(t *testing.T) *cluster {
 }
 
 func withNATS(t *testing.T, url string, replicas int) *cluster {
-	c := &cluster{t: t, url: url, lease: lease, replicas: replicas}
+	c := &cluster{t: t, url: url, lease: lease, replicas: replicas, burst: 512}
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -63,7 +64,8 @@ func (c *cluster) store(url string) *store.Store {
 		c.t.Fatal(err)
 	}
 	c.t.Cleanup(nc.Close)
-	s, err := store.Open(c.ctx, nc, store.Config{Lease: c.lease, Replicas: c.replicas})
+	s, err := store.Open(c.ctx, nc, store.Config{Lease: c.lease, Replicas: c.replicas, Burst: c.burst,
+		Refill: time.Hour / 4})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -8,7 +8,6 @@ import (
 	"io"
 	"net"
 	"net/netip"
-	"sync"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -21,45 +20,9 @@ import (
 // visitor is somebody who has connected and said what they want.
 type visitor struct {
 	conn *net.TCPConn
+	from netip.Addr // the address, as limits know it
 	join tenure.JoinMessage
 	done func() // frees the place; to be called when the connection is over
-}
-
-// places are for connections.
-type places struct {
-	most, each int
-
-	mu    sync.Mutex
-	sum   int
-	taken map[netip.Addr]int
-}
-
-// take gives a connection from an address its place, if there is one. To free it twice is to free it once.
-func (p *places) take(from net.Addr) (free func(), ok bool) {
-	a, err := netip.ParseAddrPort(from.String())
-	if err != nil {
-		return nil, false
-	}
-	address := a.Addr().Unmap()
-	if address.Is6() { // a network of 64 bits is one customer
-		network, _ := address.WithZone("").Prefix(64)
-		address = network.Addr()
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if p.sum >= p.most || p.taken[address] >= p.each {
-		return nil, false
-	}
-	p.sum++
-	p.taken[address]++
-	return sync.OnceFunc(func() {
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		p.sum--
-		if p.taken[address]--; p.taken[address] == 0 {
-			delete(p.taken, address)
-		}
-	}), true
 }
 
 // maxFrame is the longest frame that is read at the door.
@@ -95,7 +58,7 @@ func (n *Node) accept(ctx context.Context, listener *net.TCPListener) error {
 
 // door asks a visitor what they want.
 func (n *Node) door(ctx context.Context, conn *net.TCPConn, free func()) {
-	v := visitor{conn: conn, done: free}
+	v := visitor{conn: conn, from: address(conn.RemoteAddr()), done: free}
 	ctx, cancel := context.WithTimeout(ctx, n.cfg.Handshake)
 	defer cancel()
 	_ = conn.SetDeadline(time.Now().Add(n.cfg.Handshake))
@@ -125,12 +88,16 @@ func (n *Node) admit(ctx context.Context, game store.Game, v visitor) bool {
 	}
 	it.mu.Lock()
 	defer it.mu.Unlock()
-	out := n.ask(ctx, it, v.join.Epoch)
-	if !out.here {
-		if out.owner != 0 {
-			n.moved(ctx, v, out)
-			return true
-		}
+	out := n.ask(ctx, it, v.join.Epoch, v.from)
+	switch {
+	case out.here:
+	case out.owner != 0:
+		n.moved(ctx, v, out)
+		return true
+	case out.limited:
+		n.later(v)
+		return true
+	default:
 		return false
 	}
 	n.Joins.Add(1)
@@ -144,13 +111,13 @@ func (n *Node) admit(ctx context.Context, game store.Game, v visitor) bool {
 	return true
 }
 
-// ask asks for a game, and begins to serve it if it comes here. The caller has the item's lock.
-func (n *Node) ask(ctx context.Context, it *item, known tenure.Epoch) outcome {
+// ask asks for a game on behalf of an address, and begins to serve it if it comes here. The caller has the item's lock.
+func (n *Node) ask(ctx context.Context, it *item, known tenure.Epoch, by netip.Addr) outcome {
 	if it.gone {
 		return outcome{}
 	}
 	s := n.current.Load()
-	out := it.ask(ctx, n.st, known)
+	out := it.ask(ctx, n.st, known, func() bool { return n.mayBegin(ctx, it, by) })
 	if !out.here {
 		if it.serves == nil {
 			n.forget(it)
@@ -180,8 +147,8 @@ func (n *Node) begin(game store.Game, epoch tenure.Epoch) service {
 // send sends a visitor to where the game is, or will be.
 func (n *Node) send(ctx context.Context, game store.Game, v visitor) {
 	for range attempts {
-		p, ok := n.place(ctx, game, v.join.Epoch)
-		if !ok {
+		p, ok := n.place(ctx, game, v)
+		if !ok || p.Limited {
 			break
 		}
 		if p.Address == n.here && p.Owner == n.id() {
@@ -194,6 +161,11 @@ func (n *Node) send(ctx context.Context, game store.Game, v visitor) {
 		v.refuse(movedTo(p.Owner, p.Epoch, p.Address))
 		return
 	}
+	n.later(v)
+}
+
+// later tells a visitor that nobody knows just now.
+func (n *Node) later(v visitor) {
 	n.Laters.Add(1)
 	v.refuse(&tenure.Message{Kind: tenure.MessageLater})
 }
@@ -212,8 +184,7 @@ func (n *Node) moved(ctx context.Context, v visitor, out outcome) {
 		v.refuse(movedTo(out.owner, out.epoch, address))
 		return
 	}
-	n.Laters.Add(1)
-	v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+	n.later(v)
 }
 
 func movedTo(owner tenure.Id, epoch tenure.Epoch, address string) *tenure.Message {
@@ -276,12 +247,14 @@ type place struct {
 	Address string       `json:"address"`
 	Owner   tenure.Id    `json:"owner"`
 	Epoch   tenure.Epoch `json:"epoch"`
+	Limited bool         `json:"limited,omitempty"` // nowhere: who wants it has begun too many
 }
 
 // question asks for a server for a game.
 type question struct {
 	Name  string       `json:"name"`
 	Epoch tenure.Epoch `json:"epoch"`
+	From  netip.Addr   `json:"from"` // who wants it
 }
 
 // maxAsked is how many questions of others a server answers at a time. Those beyond are not answered, and whoever
@@ -329,11 +302,12 @@ func (n *Node) answerQuestion(kind tenure.Kind, m *nats.Msg) {
 	defer cancel()
 	var q question
 	var p place
-	if json.Unmarshal(m.Data, &q) == nil && store.CheckName(q.Name) == nil {
+	if json.Unmarshal(m.Data, &q) == nil && store.CheckName(q.Name) == nil && q.From.IsValid() {
 		if it := n.find(store.Game{Kind: kind, Name: q.Name}); it != nil {
 			it.mu.Lock()
-			out := n.ask(ctx, it, q.Epoch)
+			out := n.ask(ctx, it, q.Epoch, store.Customer(q.From))
 			it.mu.Unlock()
+			p.Limited = out.limited
 			if out.here {
 				p = place{Address: n.here, Owner: n.id(), Epoch: out.epoch}
 			} else if address, ok := n.st.Where(ctx, out.owner); out.owner != 0 && ok {
@@ -346,8 +320,8 @@ func (n *Node) answerQuestion(kind tenure.Kind, m *nats.Msg) {
 }
 
 // place asks the others.
-func (n *Node) place(ctx context.Context, game store.Game, epoch tenure.Epoch) (p place, ok bool) {
-	b, err := json.Marshal(question{Name: game.Name, Epoch: epoch})
+func (n *Node) place(ctx context.Context, game store.Game, v visitor) (p place, ok bool) {
+	b, err := json.Marshal(question{Name: game.Name, Epoch: v.join.Epoch, From: v.from})
 	if err != nil {
 		return p, false
 	}

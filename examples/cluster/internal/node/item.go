@@ -2,6 +2,7 @@ package node
 
 import (
 	"context"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -17,9 +18,10 @@ type item struct {
 	// claim says whose the game is, and serves what is done while it is ours.
 	claim  *tenure.ClaimRunner
 	serves service
-	since  time.Time // it is ours
-	idle   time.Time // nobody has been there
-	gone   bool      // it is not in the table any more
+	since  time.Time  // it is ours
+	idle   time.Time  // nobody has been there
+	gone   bool       // it is not in the table any more
+	by     netip.Addr // for whom it began here; not valid where it went on, or is not here. Under the node's lock.
 }
 
 // service is a game that is here.
@@ -34,25 +36,27 @@ type service interface {
 
 // outcome is what came of asking for a game.
 type outcome struct {
-	here  bool
-	epoch tenure.Epoch
-	owner tenure.Id // not 0: it is there
+	here    bool
+	epoch   tenure.Epoch
+	owner   tenure.Id // not 0: it is there
+	limited bool      // it may not begin: somebody has begun too many
 }
 
 // attempts is how often the store is asked again when it does not answer.
 const attempts = 3
 
-// ask asks for the game. The caller has the lock.
-func (it *item) ask(ctx context.Context, st *store.Store, known tenure.Epoch) outcome {
+// ask asks for the game. Where it is nobody's, may says whether it may begin. The caller has the lock.
+func (it *item) ask(ctx context.Context, st *store.Store, known tenure.Epoch, may func() bool) outcome {
 	if it.claim.Ask(known).Code == fsm.Ignored {
 		it.claim.Timeout(0, 0) // it was left without an answer the last time
 	}
-	return it.carryOut(ctx, st)
+	return it.carryOut(ctx, st, may)
 }
 
-// carryOut does what the machine wants, and gives it the answers, until it wants nothing more or gets none.
-func (it *item) carryOut(ctx context.Context, st *store.Store) (out outcome) {
-	silent := 0
+// carryOut does what the machine wants, and gives it the answers, until it wants nothing more or gets none. A machine
+// that may not begin gets no answer either.
+func (it *item) carryOut(ctx context.Context, st *store.Store, may func() bool) (out outcome) {
+	silent, asked := 0, false
 	for {
 		var question *tenure.Message
 		for i := range it.claim.Effects() {
@@ -72,6 +76,11 @@ func (it *item) carryOut(ctx context.Context, st *store.Store) (out outcome) {
 		}
 		if question == nil {
 			return out
+		}
+		if begins := question.Kind == tenure.MessageTake && it.claim.Machine.Owner == 0; begins && may != nil && !asked {
+			if asked = true; !may() {
+				return outcome{limited: true}
+			}
 		}
 		a, ok := st.Answer(ctx, it.game, "", question)
 		if !ok {
@@ -110,7 +119,7 @@ func (it *item) fence() {
 // leave gives the game back, so that another server may have it at once.
 func (it *item) leave(ctx context.Context, st *store.Store) {
 	if it.claim.Leave().Code != fsm.Refused {
-		it.carryOut(ctx, st)
+		it.carryOut(ctx, st, nil)
 	}
 	it.halt()
 }

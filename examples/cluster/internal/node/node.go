@@ -11,7 +11,6 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"net/netip"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -26,8 +25,11 @@ type Config struct {
 	// Lobbies and Matches are how many the server has at a time: 0 for 4096 and 1024, negative for none.
 	Lobbies, Matches int
 	// Connections is how many players there are at a time, 0 for 16,384, and PerAddress how many of them may have one
-	// address, 0 for a quarter.
+	// address, 0 for a quarter. So many of an address may come at once, too, and then a sixteenth of that each second.
 	Connections, PerAddress int
+	// GamesPerAddress is how many lobbies, and how many matches, one address may have begun of those that are here, 0 for a
+	// quarter. How many it may begin in a time is the store's business.
+	GamesPerAddress int
 	// Idle is after how long a lobby or match that nobody is in is given back, 0 for 30 seconds.
 	Idle time.Duration
 	// Gather is how long a match that was another's waits for its players, 0 for two seconds.
@@ -50,20 +52,22 @@ type Node struct {
 	st   *store.Store
 	here string // where players connect
 
-	current  atomic.Pointer[session]
-	presence *presence
-	places   places
+	current   atomic.Pointer[session]
+	presence  *presence
+	places    places
+	allowance *allowance
 
 	mu    sync.Mutex
 	items map[store.Game]*item
-	count [2]int // of items, by kind
+	count [2]int         // of items, by kind
+	begun map[begins]int // of items, by who they began for
 
 	Counters
 }
 
 // Counters count what has happened since the start.
 type Counters struct {
-	Joins, Moves, Laters, Turned, Taken, Fenced atomic.Int64
+	Joins, Moves, Laters, Turned, Limited, Taken, Fenced atomic.Int64
 }
 
 // New returns a server.
@@ -89,8 +93,8 @@ func New(st *store.Store, cfg Config) *Node {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	return &Node{cfg: cfg, st: st, items: map[store.Game]*item{}, presence: newPresence(st),
-		places: places{most: cfg.Connections, each: cfg.PerAddress, taken: map[netip.Addr]int{}}}
+	return &Node{cfg: cfg, st: st, items: map[store.Game]*item{}, begun: map[begins]int{},
+		presence: newPresence(st), places: newPlaces(cfg.Connections, cfg.PerAddress), allowance: newAllowance(st)}
 }
 
 // Run serves until ctx ends, which is no error. It gives back what it has. The listener belongs to it.
@@ -129,6 +133,7 @@ func (n *Node) sessions(ctx context.Context, accepting chan error) {
 		s, err := openSession(context.WithoutCancel(ctx), n.st, n.here, n.cfg.Logger)
 		if err != nil {
 			n.cfg.Logger.Warn("no session; it is tried again", "error", err)
+			n.st.Mend()
 			select {
 			case <-time.After(n.st.Lease() / 4):
 			case <-ctx.Done():
@@ -200,6 +205,7 @@ func (n *Node) forget(it *item) {
 	defer n.mu.Unlock()
 	if !it.gone {
 		it.gone = true
+		n.freed(it)
 		n.count[it.game.Kind]--
 		delete(n.items, it.game)
 	}
@@ -272,6 +278,8 @@ func (n *Node) sweep(ctx context.Context) {
 			return
 		}
 		now := time.Now()
+		n.places.sweep()
+		n.allowance.sweep(now)
 		for _, it := range n.all() {
 			if !it.mu.TryLock() {
 				continue // somebody is asking

@@ -2,13 +2,12 @@ package node
 
 import (
 	"net"
-	"net/netip"
 	"testing"
 )
 
 // One address cannot have all places, nor can all have more than there are; an IPv6 network is one address.
 func TestPlaces(t *testing.T) {
-	p := places{most: 5, each: 2, taken: map[netip.Addr]int{}}
+	p := newPlaces(5, 2)
 	var free []func()
 	for _, tt := range []struct {
 		from string
@@ -34,7 +33,43 @@ func TestPlaces(t *testing.T) {
 		f()
 		f()
 	}
-	if p.sum != 0 || len(p.taken) != 0 {
-		t.Errorf("%d places are taken, by %v", p.sum, p.taken)
+	for a, c := range p.taken {
+		if p.sum != 0 || c.count != 0 {
+			t.Errorf("%d places are taken, %d by %v", p.sum, c.count, a)
+		}
+	}
+}
+
+// Who comes and goes has no more places than so many in a time, however few at once. Those who are remembered for it
+// are not more than so many either, and nobody who is there is forgotten.
+func TestPlacesInTime(t *testing.T) {
+	p := newPlaces(10, 4)
+	come := func(ip string) bool {
+		free, ok := p.take(&net.TCPAddr{IP: net.ParseIP(ip), Port: 1})
+		if ok {
+			free()
+		}
+		return ok
+	}
+	in := 0
+	for range 1000 {
+		if come("192.0.2.1") {
+			in++
+		}
+	}
+	if in < 4 || in > 500 { // one more for each second that this takes
+		t.Errorf("one address came in %d times", in)
+	}
+	stays := &net.TCPAddr{IP: net.ParseIP("192.0.2.2"), Port: 1}
+	if _, ok := p.take(stays); !ok {
+		t.Error("another one has no place")
+	}
+	for i := range 1000 {
+		if !come(net.IPv4(198, 51, byte(i>>8), byte(i)).String()) {
+			t.Fatal("the others have no place")
+		}
+	}
+	if len(p.taken) > maxCustomers*p.most || p.taken[address(stays)] == nil {
+		t.Errorf("%d addresses are remembered, and who is there: %v", len(p.taken), p.taken[address(stays)])
 	}
 }

@@ -111,5 +111,6 @@ func (p *presence) put(ctx context.Context, who string) {
 	}
 	if err != nil {
 		p.lost.Add(1)
+		p.st.Mend()
 	}
 }

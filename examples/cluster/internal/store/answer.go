@@ -85,13 +85,13 @@ func (s *Store) breakSession(ctx context.Context, id tenure.Id) (a tenure.Messag
 // epochs began at this time, in seconds.
 const epochZero = 1735689600 // 2025
 
-// read reads a game's entry. A game without one had its last owner an hour ago, or never. Its epoch is the time,
-// so that it is later than all that it may have had: owners do not change once a second for long.
+// read reads a game's entry. A game without one had its last owner an hour ago, or never. Its epoch is the time by
+// NATS, so that it is later than all that it may have had: owners do not change once a second for long.
 func (s *Store) read(ctx context.Context, game Game) (a tenure.Message, ok bool) {
 	a.Kind = tenure.MessageEntry
 	e, err := s.games.Get(ctx, game.key())
 	if errors.Is(err, jetstream.ErrKeyNotFound) {
-		a.Entry.Epoch = tenure.Epoch(max(0, time.Now().Unix()-epochZero))
+		a.Entry.Epoch = tenure.Epoch(max(0, s.Now().Unix()-epochZero))
 		return a, true
 	}
 	var v entry

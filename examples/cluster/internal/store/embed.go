@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"os"
 	"path/filepath"
 	"strconv"
 	"sync"
@@ -25,12 +26,31 @@ type EmbedConfig struct {
 	Name  string
 	Route string
 	Peers []string
+	// MaxStore is how many bytes JetStream may have on disk, 0 for what the disk has.
+	MaxStore int64
 }
+
+// failures are what a NATS server says when it cannot go on. It would wait for somebody to end the process.
+type failures struct{ first chan string }
+
+func (f failures) Fatalf(format string, v ...any) {
+	select {
+	case f.first <- fmt.Sprintf(format, v...):
+	default:
+	}
+}
+
+func (failures) Noticef(string, ...any) {}
+func (failures) Warnf(string, ...any)   {}
+func (failures) Errorf(string, ...any)  {}
+func (failures) Debugf(string, ...any)  {}
+func (failures) Tracef(string, ...any)  {}
 
 // Embed starts a NATS server with JetStream.
 func Embed(cfg EmbedConfig) (*Embedded, error) {
 	o := &server.Options{ServerName: cfg.Name, JetStream: true, StoreDir: cfg.Dir, NoSigs: true, NoLog: true,
-		Port: server.RANDOM_PORT, Host: "127.0.0.1", MaxPayload: 64 << 10,
+		JetStreamMaxStore: cfg.MaxStore,
+		Port:              server.RANDOM_PORT, Host: "127.0.0.1", MaxPayload: 64 << 10,
 		WriteDeadline: 2 * time.Second} // a consumer that takes nothing for so long is disconnected
 	if cfg.Address != "" {
 		host, port, err := split(cfg.Address)
@@ -52,16 +72,36 @@ func Embed(cfg EmbedConfig) (*Embedded, error) {
 			o.Routes = append(o.Routes, &url.URL{Scheme: "nats-route", Host: p})
 		}
 	}
+	if err := os.MkdirAll(cfg.Dir, 0o750); err != nil {
+		return nil, fmt.Errorf("nats: the folder for what it keeps: %w", err)
+	}
+	if cfg.Address != "" && o.Port > 0 { // NATS itself would go on without it, and tell nobody
+		l, err := net.Listen("tcp", cfg.Address)
+		if err != nil {
+			return nil, fmt.Errorf("nats: %w", err)
+		}
+		l.Close()
+	}
 	s, err := server.NewServer(o)
 	if err != nil {
 		return nil, fmt.Errorf("nats: %w", err)
 	}
+	wrong := failures{make(chan string, 1)}
+	s.SetLoggerV2(wrong, false, false, false)
 	s.Start()
-	if !s.ReadyForConnections(10 * time.Second) {
-		s.Shutdown()
-		return nil, fmt.Errorf("nats does not come up at %s", cfg.Address)
+	ready := make(chan bool, 1)
+	go func() { ready <- s.ReadyForConnections(10 * time.Second) }()
+	select {
+	case ok := <-ready:
+		if ok {
+			return &Embedded{s}, nil
+		}
+		err = fmt.Errorf("nats does not come up at %s", cfg.Address)
+	case why := <-wrong.first:
+		err = fmt.Errorf("nats: %s", why)
 	}
-	return &Embedded{s}, nil
+	s.Shutdown()
+	return nil, err
 }
 
 func split(address string) (host string, port int, err error) {

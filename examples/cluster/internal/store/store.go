@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/nats-io/nats.go"
@@ -28,6 +29,12 @@ type Config struct {
 	Replicas int
 	// Patience is how long an answer may take, 0 for a second.
 	Patience time.Duration
+	// Burst is how many lobbies and matches one address may begin at once anywhere in the cluster, 0 for 512, and Refill
+	// in what time it may begin another one, 0 for a second.
+	Burst  int
+	Refill time.Duration
+	// Now is the time by this computer's clock; nil for [time.Now]. Only its steps count: see [Store.Now].
+	Now func() time.Time
 }
 
 // Limits of what is kept. A bucket that is full refuses what comes, and keeps what it has.
@@ -45,10 +52,14 @@ type Store struct {
 	cfg      Config
 	nc       *nats.Conn
 	js       jetstream.JetStream
+	buckets  []jetstream.KeyValueConfig
 	sessions jetstream.KeyValue
 	games    jetstream.KeyValue
+	begun    jetstream.KeyValue // what addresses have begun: see [Store.Spend]
 	Presence jetstream.KeyValue // of players: player.NAME
-	Servers  jetstream.KeyValue // game servers that have registered
+	Servers  jetstream.KeyValue // game servers that have registered, by address
+	clock    clock
+	mending  atomic.Bool
 }
 
 // Connect connects to NATS by URL. The connection comes back by itself, for ever.
@@ -76,11 +87,24 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if cfg.Lease < 300*time.Millisecond || cfg.Lease > 5*time.Minute {
 		return nil, fmt.Errorf("a lease of %v: 300 ms to 5 minutes", cfg.Lease)
 	}
+	if cfg.Burst == 0 {
+		cfg.Burst = 512
+	}
+	if cfg.Refill == 0 {
+		cfg.Refill = time.Second
+	}
+	if cfg.Now == nil {
+		cfg.Now = time.Now
+	}
+	if cfg.Burst < 1 || cfg.Refill < time.Millisecond || time.Duration(cfg.Burst) > 7*24*time.Hour/cfg.Refill {
+		return nil, fmt.Errorf("%d games at once and one more each %v: it has to be whole again within a week", cfg.Burst,
+			cfg.Refill)
+	}
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(cfg.Patience))
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js}
+	s := &Store{cfg: cfg, nc: nc, js: js, clock: clock{now: cfg.Now}}
 	for _, b := range []struct {
 		kv     *jetstream.KeyValue
 		name   string
@@ -88,8 +112,11 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		marker time.Duration // so that single entries may have a time of their own
 		memory bool
 	}{
-		{&s.sessions, "sessions", cfg.Lease, 0, true},
+		// Sessions are on disk, since a bucket in memory counts its revisions from the beginning when NATS does: a
+		// server could renew a session over an entry that says that it is broken.
+		{&s.sessions, "sessions", cfg.Lease, 0, false},
 		{&s.games, "games", 0, time.Second, false},
+		{&s.begun, "begun", s.whole(), 0, true},
 		{&s.Presence, "presence", PresenceTTL, 0, true},
 		{&s.Servers, "servers", ServerTTL, 0, false},
 	} {
@@ -101,8 +128,28 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		if *b.kv, err = makeBucket(ctx, js, c); err != nil {
 			return nil, fmt.Errorf("bucket %s: %w", c.Bucket, err)
 		}
+		s.buckets = append(s.buckets, c)
 	}
+	nc.SetReconnectHandler(func(*nats.Conn) { s.Mend() })
 	return s, nil
+}
+
+// Mend makes buckets again that are not there any more: those in memory are gone when NATS has begun again. It does so
+// by itself, and once at a time.
+func (s *Store) Mend() {
+	if s.mending.Swap(true) {
+		return
+	}
+	go func() {
+		defer s.mending.Store(false)
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		for _, c := range s.buckets {
+			if _, err := makeBucket(ctx, s.js, c); err != nil {
+				return // whoever misses it has it tried again
+			}
+		}
+	}()
 }
 
 // makeBucket tries for as long as ctx lasts: a cluster that has just begun has no leader yet.
@@ -144,6 +191,9 @@ func (s *Store) NewID(ctx context.Context) (tenure.Id, error) {
 	rev, err := s.games.Put(ctx, "ids", nil)
 	if err != nil {
 		return 0, fmt.Errorf("a number for the session: %w", err)
+	}
+	if err := s.setClock(ctx); err != nil {
+		return 0, err
 	}
 	return tenure.Id(rev), nil
 }
