@@ -5,9 +5,12 @@
 package page
 
 import (
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/netip"
 	"net/url"
@@ -17,6 +20,7 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+	"golang.org/x/time/rate"
 
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/machines/registration"
@@ -28,74 +32,140 @@ const (
 	maxPerAddress = 16
 )
 
+// One address may ask so often at once, and then so often a second. So many addresses are remembered for it.
+const (
+	atOnce     = 64
+	perSecond  = 4
+	maxAskers  = 1 << 14
+	askersTime = time.Minute // after which those are forgotten who have all of it again
+)
+
 // Page is an [http.Handler].
 type Page struct {
+	// AtOnce is how often one address may ask at once, 0 for 64; then, four times a second.
+	AtOnce int
+
 	st *store.Store
 
 	mu      sync.Mutex
-	known   map[string]known // by key; what others have registered, too
+	known   map[string]entry // by key, which is an address; what others have registered, too
+	count   int              // of lines in known
 	ready   chan struct{}    // closed when known is as the bucket was when we began
 	watched sync.Once
+	askers  map[netip.Addr]*rate.Limiter
+	swept   time.Time
 }
 
-// known is a line of the list, and until when it stands there.
-type known struct {
-	line  string
-	until time.Time
+// entry is what one address has registered: a line of the list for each port. It is one value, so that the store
+// decides in one order which of them come first, whichever scripts are asked.
+type entry map[registration.Port]line
+
+// line is a line of the list, and until when it stands there.
+type line struct {
+	Text  string    `json:"text"`
+	Until time.Time `json:"until"`
+}
+
+// alive takes out what has expired.
+func (e entry) alive(now time.Time) entry {
+	for port, l := range e {
+		if now.After(l.Until) {
+			delete(e, port)
+		}
+	}
+	return e
 }
 
 // New returns the script.
 func New(st *store.Store) *Page {
-	return &Page{st: st, known: map[string]known{}, ready: make(chan struct{})}
+	return &Page{st: st, known: map[string]entry{}, ready: make(chan struct{}), askers: map[netip.Addr]*rate.Limiter{}}
 }
 
-// watch keeps up with the bucket, for as long as the connection to NATS lasts.
+// watch keeps up with the bucket, for as long as the connection to NATS lasts. Where NATS does not answer it is asked
+// again.
 func (p *Page) watch() {
-	w, err := p.st.Servers.WatchAll(context.Background())
-	if err != nil {
-		return // who asks waits in vain, and is told so
-	}
-	go func() {
-		fresh := p.ready
+	for fresh := p.ready; !p.st.Conn().IsClosed(); {
+		w, err := p.st.Servers.WatchAll(context.Background())
+		if err != nil {
+			p.st.Mend()
+			<-time.After(200 * time.Millisecond)
+			continue
+		}
 		for e := range w.Updates() {
 			if e == nil { // all that was there before
-				close(fresh)
+				if fresh != nil {
+					close(fresh)
+					fresh = nil
+				}
 				continue
 			}
-			p.mu.Lock()
-			until := e.Created().Add(store.ServerTTL)
-			if e.Operation() != jetstream.KeyValuePut || time.Now().After(until) {
-				delete(p.known, e.Key())
-			} else if _, old := p.known[e.Key()]; old || len(p.known) < maxServers {
-				p.known[e.Key()] = known{string(e.Value()), until}
+			var v entry
+			if e.Operation() == jetstream.KeyValuePut && json.Unmarshal(e.Value(), &v) != nil {
+				continue // not ours
 			}
-			p.mu.Unlock()
+			p.hear(e.Key(), v)
 		}
-	}()
+	}
 }
 
-// list returns the lines in the order of their keys, and forgets those that have expired.
+// hear takes what an address has registered into the list, if there is room.
+func (p *Page) hear(key string, v entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	v = v.alive(p.st.Now())
+	p.count -= len(p.known[key])
+	delete(p.known, key)
+	if len(v) > 0 && p.count+len(v) <= maxServers {
+		p.known[key] = v
+		p.count += len(v)
+	}
+}
+
+// list returns the lines in the order of addresses and ports, and forgets those that have expired.
 func (p *Page) list() (lines []string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var keys []string
-	for k, v := range p.known {
-		if time.Now().After(v.until) {
-			delete(p.known, k)
-		} else {
-			keys = append(keys, k)
+	now := p.st.Now()
+	for _, key := range slices.Sorted(maps.Keys(p.known)) {
+		e := p.known[key]
+		p.count -= len(e)
+		e.alive(now)
+		p.count += len(e)
+		if len(e) == 0 {
+			delete(p.known, key)
 		}
-	}
-	slices.Sort(keys)
-	for _, k := range keys {
-		lines = append(lines, p.known[k].line)
+		for _, port := range slices.Sorted(maps.Keys(e)) {
+			lines = append(lines, e[port].Text)
+		}
 	}
 	return lines
 }
 
+// asks reports whether an address may ask now.
+func (p *Page) asks(from netip.Addr) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if now := time.Now(); now.Sub(p.swept) > askersTime || len(p.askers) >= maxAskers {
+		p.swept = now
+		maps.DeleteFunc(p.askers, func(_ netip.Addr, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+		for a := range p.askers {
+			if len(p.askers) < maxAskers {
+				break
+			}
+			delete(p.askers, a)
+		}
+	}
+	l := p.askers[from]
+	if l == nil {
+		l = rate.NewLimiter(perSecond, cmp.Or(p.AtOnce, atOnce))
+		p.askers[from] = l
+	}
+	return l.Allow()
+}
+
 // ServeHTTP implements [http.Handler].
 func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.watched.Do(p.watch)
+	p.watched.Do(func() { go p.watch() })
 	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	// What servers say of themselves is text, whatever it looks like.
 	w.Header().Set("X-Content-Type-Options", "nosniff")
@@ -104,13 +174,18 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "ask with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	m, err := question(r.URL)
-	if err != nil {
-		http.Error(w, err.Error(), http.StatusBadRequest)
-		return
-	}
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	ip := from.Addr().Unmap()
+	if !p.asks(store.Customer(ip)) {
+		w.Header().Set("Retry-After", "1")
+		http.Error(w, "too often: ask again in a second", http.StatusTooManyRequests)
+		return
+	}
+	m, wrong := question(r.URL)
+	if wrong != nil {
+		http.Error(w, wrong.Error(), http.StatusBadRequest)
+		return
+	}
 	if err != nil || !ip.Is4() {
 		http.Error(w, "the list has addresses of IPv4 alone", http.StatusBadRequest)
 		return
@@ -141,29 +216,40 @@ func (p *Page) answer(ctx context.Context, ip netip.Addr, m registration.Message
 		}
 	}
 	a := ip.As4()
-	key := func(port registration.Port) string { return fmt.Sprintf("server.%08x.%d", a[:], port) }
 	switch m.Kind {
 	case registration.MessageReg:
-		if !p.room(key(m.Reg.Port), fmt.Sprintf("server.%08x.", a[:])) {
-			break // a page without the mark says that there is no place
-		}
 		b := func(i int) registration.Byte { return registration.Byte(a[i]) }
-		var line []byte
-		line, err = registration.AppendMessage(nil, &registration.Message{Kind: registration.MessageEntry,
+		var text []byte
+		text, err = registration.AppendMessage(nil, &registration.Message{Kind: registration.MessageEntry,
 			Entry: registration.EntryMessage{Version: m.Reg.Version, Name: m.Reg.Name, Port: m.Reg.Port,
 				Region: m.Reg.Region,
 				Ip:     registration.Ip{A: b(0), B: b(1), C: b(2), D: b(3)}}})
-		if err == nil {
-			_, err = p.st.Servers.Put(ctx, key(m.Reg.Port), line)
+		if err != nil {
+			return nil, err
+		}
+		room := false
+		err = p.change(ctx, key(a), func(e entry) bool {
+			_, there := e[m.Reg.Port]
+			if room = there || len(e) < maxPerAddress && p.room(); room {
+				e[m.Reg.Port] = line{string(text), p.st.Now().Add(store.ServerTTL).UTC()}
+			}
+			return room
+		})
+		if !room {
+			break // a page without the mark says that there is no place
 		}
 		say(registration.Message{Kind: registration.MessageDone})
 	case registration.MessageUnreg:
-		err = p.st.Servers.Delete(ctx, key(m.Unreg.Port))
+		err = p.change(ctx, key(a), func(e entry) bool {
+			_, there := e[m.Unreg.Port]
+			delete(e, m.Unreg.Port)
+			return there
+		})
 		say(registration.Message{Kind: registration.MessageDone})
 	default:
 		say(registration.Message{Kind: registration.MessageFirst})
-		for _, line := range p.list() {
-			page = append(page, line...)
+		for _, text := range p.list() {
+			page = append(page, text...)
 		}
 		say(registration.Message{Kind: registration.MessageLast})
 	}
@@ -171,20 +257,50 @@ func (p *Page) answer(ctx context.Context, ip netip.Addr, m registration.Message
 	return page, err
 }
 
-// room reports whether there is a place for an entry.
-func (p *Page) room(key, address string) bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, there := p.known[key]; there {
-		return true
-	}
-	same := 0
-	for k := range p.known {
-		if len(k) > len(address) && k[:len(address)] == address {
-			same++
+// key is where the entry of an address is.
+func key(ip [4]byte) string { return fmt.Sprintf("address.%08x", ip) }
+
+// change calls f with what an address has registered, and writes it if f wants that. Where another script has written
+// meanwhile, f is called again with what is there now.
+func (p *Page) change(ctx context.Context, key string, f func(entry) bool) error {
+	for {
+		v, rev := entry{}, uint64(0)
+		e, err := p.st.Servers.Get(ctx, key)
+		switch {
+		case err == nil:
+			rev = e.Revision()
+			if err := json.Unmarshal(e.Value(), &v); err != nil {
+				return fmt.Errorf("what %s has registered cannot be read: %w", key, err)
+			}
+		case !errors.Is(err, jetstream.ErrKeyNotFound):
+			return err
+		}
+		if v.alive(p.st.Now()); !f(v) {
+			return nil
+		}
+		b, err := json.Marshal(v)
+		if err != nil {
+			return err
+		}
+		switch {
+		case rev == 0:
+			_, err = p.st.Servers.Create(ctx, key, b)
+		case len(v) == 0:
+			err = p.st.Servers.Delete(ctx, key, jetstream.LastRevision(rev))
+		default:
+			_, err = p.st.Servers.Update(ctx, key, b, rev)
+		}
+		if !store.Late(err) {
+			return err
 		}
 	}
-	return len(p.known) < maxServers && same < maxPerAddress
+}
+
+// room reports whether the list has room for one more.
+func (p *Page) room() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.count < maxServers
 }
 
 // question returns what an address asks.

@@ -2,12 +2,15 @@ package page_test
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,18 +18,11 @@ import (
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 )
 
-// Two scripts have one list, whichever of them is asked.
-func TestPage(t *testing.T) {
-	e, err := store.Embed(store.EmbedConfig{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(e.Shutdown)
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
-	t.Cleanup(cancel)
-	var at []string
-	for range 2 {
-		nc, err := store.Connect(e.URL(), t.Name())
+// scripts are several of them, with one NATS.
+func scripts(t *testing.T, url string, n, atOnce int) (at []string) {
+	t.Helper()
+	for range n {
+		nc, err := store.Connect(url, t.Name())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,23 +31,133 @@ func TestPage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		s := httptest.NewServer(page.New(st))
+		p := page.New(st)
+		p.AtOnce = atOnce
+		s := httptest.NewServer(p)
 		t.Cleanup(s.Close)
 		at = append(at, s.URL)
 	}
-	get := func(i int, query string) (int, string) {
-		t.Helper()
-		r, err := http.Get(at[i] + "/servers?" + query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Body.Close()
-		b, err := io.ReadAll(r.Body)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r.StatusCode, string(b)
+	return at
+}
+
+// ask asks a script.
+func ask(t *testing.T, at, query string) (code int, page string) {
+	t.Helper()
+	r, err := http.Get(at + "/servers?" + query)
+	if err != nil {
+		t.Error(err)
+		return 0, ""
 	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return r.StatusCode, string(b)
+}
+
+func embed(t *testing.T, cfg store.EmbedConfig) *store.Embedded {
+	t.Helper()
+	e, err := store.Embed(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(e.Shutdown)
+	return e
+}
+
+// One address has sixteen places, however many scripts it asks at the same time, and another one is not in their way.
+func TestPlaces(t *testing.T) {
+	t.Parallel()
+	at := scripts(t, embed(t, store.EmbedConfig{Dir: t.TempDir()}).URL(), 3, 1000)
+	reg := func(i int) bool {
+		code, b := ask(t, at[i%len(at)], fmt.Sprintf("action=reg&version=1&name=%s&cont=EU&port=%d",
+			url.QueryEscape(strings.Repeat("<", 31)), 4000+i))
+		if code != http.StatusOK {
+			t.Errorf("entry %d: %d %q", i, code, b)
+		}
+		return strings.HasPrefix(b, "<!-- done -->")
+	}
+	var done atomic.Int64
+	var asking sync.WaitGroup
+	for i := range 40 {
+		asking.Go(func() {
+			if reg(i) {
+				done.Add(1)
+			}
+		})
+	}
+	asking.Wait()
+	if done.Load() != 16 {
+		t.Errorf("one address has registered %d servers", done.Load())
+	}
+	again := 0
+	for i := range 40 { // those that are there may say so again
+		if reg(i) {
+			again++
+		}
+	}
+	if again != 16 {
+		t.Errorf("%d of them are still there", again)
+	}
+}
+
+// Who asks all the time is told to wait, and served again.
+func TestOften(t *testing.T) {
+	t.Parallel()
+	at := scripts(t, embed(t, store.EmbedConfig{Dir: t.TempDir()}).URL(), 1, 3)
+	answers := map[int]int{}
+	for range 20 {
+		code, _ := ask(t, at[0], "")
+		answers[code]++
+	}
+	if answers[http.StatusOK] < 3 || answers[http.StatusTooManyRequests] == 0 {
+		t.Errorf("answers: %v", answers)
+	}
+	for code := 0; code != http.StatusOK; {
+		if code, _ = ask(t, at[0], ""); t.Context().Err() != nil {
+			t.Fatal("it is not served again")
+		}
+	}
+}
+
+// What was registered outlives NATS, and what is registered then is heard of.
+func TestNATSBeginsAgain(t *testing.T) {
+	t.Parallel()
+	cfg := store.EmbedConfig{Dir: t.TempDir()}
+	e := embed(t, cfg)
+	at := scripts(t, e.URL(), 2, 1<<20)
+	const reg = "action=reg&version=1&name=x&cont=EU&port="
+	if code, b := ask(t, at[0], reg+"4000"); code != 200 || !strings.HasPrefix(b, "<!-- done -->") {
+		t.Fatalf("%d %q", code, b)
+	}
+	cfg.Address = strings.TrimPrefix(e.URL(), "nats://")
+	e.Shutdown()
+	embed(t, cfg)
+	for {
+		if code, b := ask(t, at[0], reg+"4001"); code == 200 && strings.HasPrefix(b, "<!-- done -->") {
+			break
+		}
+		if t.Context().Err() != nil {
+			t.Fatal("nothing can be registered")
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for list := ""; strings.Count(list, ";x;") != 2; {
+		if _, list = ask(t, at[1], ""); ctx.Err() != nil {
+			t.Fatalf("the list is %q", list)
+		}
+	}
+}
+
+// Two scripts have one list, whichever of them is asked.
+func TestPage(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	t.Cleanup(cancel)
+	at := scripts(t, embed(t, store.EmbedConfig{Dir: t.TempDir()}).URL(), 2, 1<<20)
+	get := func(i int, query string) (int, string) { return ask(t, at[i], query) }
 	lists := func(i int, want string) {
 		t.Helper()
 		for {
@@ -92,12 +198,6 @@ func TestPage(t *testing.T) {
 		code, b := get(0, reg+strconv.Itoa(5000+i)+"&name=x")
 		if done := strings.HasPrefix(b, "<!-- done -->"); code != 200 || done != (i < 15) {
 			t.Errorf("entry %d: %d %q", i, code, b)
-		}
-		listed := func() bool { _, l := get(0, ""); return strings.Count(l, ";x;") == min(i+1, 15) }
-		for !listed() { // the script hears of it from NATS
-			if ctx.Err() != nil {
-				t.Fatal("it is not listed")
-			}
 		}
 	}
 }

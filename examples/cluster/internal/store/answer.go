@@ -117,7 +117,7 @@ func (s *Store) take(ctx context.Context, game Game, t *tenure.TakeMessage) (a t
 	switch {
 	case err == nil:
 		a.Kind, a.Taken = tenure.MessageTaken, tenure.TakenMessage{Was: t.Was, Rev: tenure.Revision(rev)}
-	case errors.Is(err, jetstream.ErrKeyExists) || otherRevision(err):
+	case Late(err):
 		a.Kind, a.Late = tenure.MessageLate, tenure.LateMessage{Was: t.Was}
 	default:
 		return a, false
@@ -140,6 +140,10 @@ func (s *Store) update(
 	}
 	return ack.Sequence, nil
 }
+
+// Late reports whether a write was refused since somebody else has written: the entry has another revision, or is
+// there already.
+func Late(err error) bool { return otherRevision(err) || errors.Is(err, jetstream.ErrKeyExists) }
 
 // otherRevision reports whether the bucket has refused to write over another revision.
 func otherRevision(err error) bool {

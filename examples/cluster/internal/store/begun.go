@@ -43,7 +43,7 @@ func (s *Store) Spend(ctx context.Context, of netip.Addr, n int) (got int, wait 
 	key := "address." + strings.ReplaceAll(Customer(of).String(), ":", "-")
 	refill, now := s.cfg.Refill.Milliseconds(), s.Now().UnixMilli()
 	_, err = s.begun.Create(ctx, key, value(spent{now + int64(n)*refill}))
-	for errors.Is(err, jetstream.ErrKeyExists) || otherRevision(err) {
+	for Late(err) {
 		e, there := s.begun.Get(ctx, key)
 		if errors.Is(there, jetstream.ErrKeyNotFound) { // it has expired just now
 			_, err = s.begun.Create(ctx, key, value(spent{now + int64(n)*refill}))

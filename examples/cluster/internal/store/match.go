@@ -58,7 +58,7 @@ func (s *Store) changeMatch(ctx context.Context, name string, epoch tenure.Epoch
 			err = f(rev)
 		}
 		cancel()
-		if otherRevision(err) || errors.Is(err, jetstream.ErrKeyExists) {
+		if Late(err) {
 			continue // epochs grow, so this ends
 		}
 		return err

@@ -118,10 +118,13 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		{&s.games, "games", 0, time.Second, false},
 		{&s.begun, "begun", s.whole(), 0, true},
 		{&s.Presence, "presence", PresenceTTL, 0, true},
-		{&s.Servers, "servers", ServerTTL, 0, false},
+		{&s.Servers, "registered", ServerTTL, 0, false},
 	} {
 		c := jetstream.KeyValueConfig{Bucket: cfg.Prefix + "-" + b.name, TTL: b.ttl, LimitMarkerTTL: b.marker,
 			History: 1, MaxValueSize: valueBytes, MaxBytes: bucketBytes, Replicas: cfg.Replicas}
+		if b.kv == &s.Servers {
+			c.MaxValueSize = 4 * valueBytes // sixteen lines
+		}
 		if b.memory {
 			c.Storage, c.MaxBytes = jetstream.MemoryStorage, bucketBytes/4
 		}
