@@ -10,7 +10,8 @@
 //
 // It parses flags and prints; a server is the business of internal/node. Start from [run].
 //
-// Exit codes: 0 done, or interrupted; 1 it could not go on; 2 wrong usage, or an address cannot be listened on.
+// Exit codes: 0 done, or a server was ended; 1 it could not go on; 2 wrong usage, an address cannot be listened on, or a
+// folder cannot be written; 130 a trial was interrupted, and what it has said is a part.
 package main
 
 import (
@@ -19,6 +20,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -48,6 +50,7 @@ type options struct {
 	lease                 time.Duration
 	replicas              int
 	servers               int // of NATS, in this process
+	burst                 int
 
 	serve, agones          bool
 	listen, public, script string
@@ -59,7 +62,8 @@ type options struct {
 // ofTrial and ofServer are the flags that have a meaning for the one alone.
 var (
 	ofTrial  = []string{"nodes", "lobbies", "joins", "matches", "players", "kill", "nats-servers"}
-	ofServer = []string{"listen", "public", "script", "agones", "max-lobbies", "max-matches", "per-address", "idle"}
+	ofServer = []string{"listen", "public", "script", "agones", "max-lobbies", "max-matches", "per-address",
+		"games-per-address", "burst", "idle"}
 )
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
@@ -78,6 +82,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.BoolVar(&o.agones, "agones", false, "tell the sidecar of Agones what a server does, and end when it says so")
 	f.IntVar(&o.cfg.Lobbies, "max-lobbies", 4096, "lobbies of a server at a time; negative for none")
 	f.IntVar(&o.cfg.PerAddress, "per-address", 0, "connections of one address; a quarter of all by default")
+	f.IntVar(&o.cfg.GamesPerAddress, "games-per-address", 0,
+		"lobbies, and matches, that one address may have begun on a server; a quarter of all by default")
+	f.IntVar(&o.burst, "burst", 512,
+		"lobbies and matches that one address may begin at once in the whole cluster; then one a second")
 	f.IntVar(&o.cfg.Matches, "max-matches", 1024, "matches of a server at a time; negative for none")
 	f.DurationVar(&o.cfg.Idle, "idle", 30*time.Second, "`time` after which a server gives back what nobody is in")
 	f.IntVar(&o.trial.nodes, "nodes", 3, "servers of a trial")
@@ -90,7 +98,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return code
 	}
 	err := usage.NotNegative(f, "nodes", "lobbies", "joins", "matches", "players", "replicas", "lease",
-		"idle", "per-address")
+		"idle", "per-address", "games-per-address", "burst")
 	switch {
 	case err != nil:
 	case o.serve:
@@ -123,10 +131,17 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			err = o.trial.run(ctx, stdout)
 		}
 	}
-	if err == nil || ctx.Err() != nil {
+	switch {
+	case err == nil:
 		return 0
+	case ctx.Err() != nil && o.serve:
+		return 0
+	case ctx.Err() != nil:
+		fmt.Fprintln(stderr, "cluster: interrupted: what is said above is a part of the trial, and nothing of it goes on")
+		return 130
 	}
-	if op := new(net.OpError); errors.As(err, &op) && op.Op == "listen" {
+	op, path := new(net.OpError), new(fs.PathError)
+	if errors.As(err, &op) && op.Op == "listen" || errors.As(err, &path) {
 		return usage.Wrong(f, stderr, err)
 	}
 	fmt.Fprintf(stderr, "cluster: %v\n", err)
@@ -190,7 +205,7 @@ func (o *options) server(ctx context.Context, stdout io.Writer) error {
 	}
 	defer nc.Close()
 	opening, done := context.WithTimeout(ctx, 30*time.Second)
-	st, err := store.Open(opening, nc, store.Config{Lease: o.lease, Replicas: o.replicas})
+	st, err := store.Open(opening, nc, store.Config{Lease: o.lease, Replicas: o.replicas, Burst: o.burst})
 	done()
 	if err != nil {
 		listener.Close()
@@ -220,10 +235,12 @@ func (o *options) server(ctx context.Context, stdout io.Writer) error {
 		}
 	}
 	n := node.New(st, o.cfg)
-	if o.agones {
+	if o.agones { // it hears that the server ends when all games are given back, since it may end the process then
 		sidecar := agones.New("", o.cfg.Logger)
+		kept, over := context.WithCancel(context.WithoutCancel(ctx))
+		defer over()
 		others.Go(func() {
-			sidecar.Keep(ctx, up, func() int { l, m := n.Games(); return l + m })
+			sidecar.Keep(kept, up, func() int { l, m := n.Games(); return l + m })
 			cancel()
 		})
 	}

@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"context"
+	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -143,19 +145,52 @@ func serve(t *testing.T, args []string, url string) string {
 	return url
 }
 
+// Who interrupts a trial is told that it is a part, with the code of an interrupt.
+func TestInterrupted(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	out, errs := &lines{there: make(chan string, 8)}, &bytes.Buffer{}
+	code := make(chan int, 1)
+	go func() {
+		code <- run(ctx, strings.Fields("-nodes 1 -lobbies 1 -joins 10000000 -matches 0"), out, errs)
+	}()
+	for line := range out.there {
+		if strings.Contains(line, "lobbies made") {
+			break
+		}
+	}
+	cancel()
+	if c := <-code; c != 130 || !strings.Contains(errs.String(), "interrupted: what is said above is a part") {
+		t.Errorf("%d %s", c, errs.String())
+	}
+}
+
 func TestUsage(t *testing.T) {
 	t.Parallel()
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
 	for args, want := range map[string]string{
-		"-nodes 0":                        "-nodes 0: 1 to 64",
-		"-kill -nodes 1":                  "-kill: another server has to be there",
-		"-serve -lobbies 3":               "-lobbies has no meaning with -serve",
-		"-listen :1":                      "-listen has no meaning with a trial",
-		"-lobbies 0":                      "-lobbies are 1 to 100,000",
-		"-players -1":                     "-players -1: it is not negative",
-		"-nats nats://x:1 -dir d":         "-nats names another",
-		"-serve -listen nowhere":          "missing port in address",
-		"-serve -listen 192.0.2.1:1":      "cannot assign requested address",
-		"-serve -nats nats://127.0.0.1:1": "",
+		"-nodes 0":                "-nodes 0: 1 to 64",
+		"-kill -nodes 1":          "-kill: another server has to be there",
+		"-serve -lobbies 3":       "-lobbies has no meaning with -serve",
+		"-listen :1":              "-listen has no meaning with a trial",
+		"-lobbies 0":              "-lobbies are 1 to 100,000",
+		"-players -1":             "-players -1: it is not negative",
+		"-nats nats://x:1 -dir d": "-nats names another",
+		"-burst -1":               "-burst -1: it is not negative",
+		"-dir " + file:            "not a directory",
+		"-serve -dir " + file:     "not a directory",
+		"-serve -nats-listen " + taken.Addr().String(): "address already in use",
+		"-serve -listen nowhere":                       "missing port in address",
+		"-serve -listen 192.0.2.1:1":                   "cannot assign requested address",
+		"-serve -nats nats://127.0.0.1:1":              "",
 	} {
 		var out, errs bytes.Buffer
 		code := run(context.Background(), strings.Fields(args), &out, &errs)

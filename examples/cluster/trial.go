@@ -119,7 +119,8 @@ func (t *trial) start(ctx context.Context) error {
 		return err
 	}
 	c := exec.Command(self, "-serve", "-nats", t.nats, "-lease", t.lease.String(), "-replicas", fmt.Sprint(t.replicas),
-		"-max-lobbies", fmt.Sprint(t.lobbies+1), "-per-address", "16384")
+		"-max-lobbies", fmt.Sprint(t.lobbies+1), "-per-address", "1000000000", // all have one address here
+		"-games-per-address", fmt.Sprint(t.lobbies+1), "-burst", "604800")
 	c.Stderr = t.stderr
 	stdout, err := c.StdoutPipe()
 	if err != nil {

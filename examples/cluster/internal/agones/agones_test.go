@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -26,6 +27,9 @@ type standIn struct {
 	said    []string
 	healths int
 	absent  int // so many calls fail first: the sidecar may start after the server
+	slow    int // so many calls are not answered first
+	deaf    int // so many changes of state are answered, and come to nothing
+	notes   []string
 	changed chan struct{}
 }
 
@@ -38,8 +42,19 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "not there yet", http.StatusBadGateway)
 		return
 	}
+	if s.slow > 0 {
+		s.slow--
+		s.mu.Unlock()
+		<-r.Context().Done()
+		s.mu.Lock()
+		return
+	}
 	set := func(state string) {
-		s.state = state
+		if s.deaf > 0 {
+			s.deaf--
+		} else {
+			s.state = state
+		}
 		s.said = append(s.said, r.URL.Path)
 		close(s.changed)
 		s.changed = make(chan struct{})
@@ -72,6 +87,14 @@ func (s *standIn) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprint(w, "{}")
 	case post && empty && r.URL.Path == "/shutdown":
 		set(Shutdown)
+		fmt.Fprint(w, "{}")
+	case r.Method == http.MethodPut && r.Header.Get("Content-Type") == "application/json" &&
+		r.URL.Path == "/metadata/annotation":
+		var note struct{ Key, Value string }
+		if json.Unmarshal(body, &note) != nil || note.Key != "games" {
+			s.t.Errorf("annotation %s", body)
+		}
+		s.notes = append(s.notes, note.Value)
 		fmt.Fprint(w, "{}")
 	case post && r.URL.Path == "/reserve":
 		var d struct {
@@ -108,24 +131,20 @@ func begin(t *testing.T) (*standIn, *Sidecar) {
 	t.Cleanup(server.Close)
 	t.Cleanup(server.CloseClientConnections)
 	c := New(server.URL, slog.New(slog.DiscardHandler))
-	c.Every, c.Pause = 5*time.Millisecond, 5*time.Millisecond
+	c.Every, c.Pause, c.Note = 5*time.Millisecond, 5*time.Millisecond, 0
 	return s, c
 }
 
-// A server is ready when it may serve, allocated while it has games, reserved for a while afterwards, and says when
-// it ends.
-func TestKeep(t *testing.T) {
-	t.Parallel()
-	s, c := begin(t)
-	s.absent = 5
+// keep runs Keep, and returns how to wait for what was said.
+func keep(t *testing.T, s *standIn, c *Sidecar, up <-chan bool, games func() int) (until func(string), end func()) {
+	t.Helper()
 	bound, stop := context.WithTimeout(t.Context(), 30*time.Second)
-	defer stop()
 	ctx, cancel := context.WithCancel(bound)
-	up := make(chan bool, 2)
-	var games atomic.Int64
 	done := make(chan struct{})
-	go func() { c.Keep(ctx, up, func() int { return int(games.Load()) }); close(done) }()
-	until := func(want string) {
+	go func() { c.Keep(ctx, up, games); close(done) }()
+	end = func() { cancel(); <-done }
+	t.Cleanup(func() { end(); stop() })
+	return func(want string) {
 		t.Helper()
 		tick := time.NewTicker(time.Millisecond)
 		defer tick.Stop()
@@ -136,9 +155,20 @@ func TestKeep(t *testing.T) {
 				t.Fatalf("said %s, not %s", s.last(), want)
 			}
 		}
-	}
+	}, end
+}
+
+// A server is ready when it may serve, allocated while it has games, reserved for a while afterwards, and says when
+// it ends.
+func TestKeep(t *testing.T) {
+	t.Parallel()
+	s, c := begin(t)
+	s.absent = 5
+	up := make(chan bool, 2)
+	var games atomic.Int64
+	until, end := keep(t, s, c, up, func() int { return int(games.Load()) })
 	alive := func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.healths >= 3 }
-	for !alive() && bound.Err() == nil {
+	for !alive() && t.Context().Err() == nil {
 		runtime.Gosched()
 	}
 	until("[]") // no session, so it is alive and not ready
@@ -154,9 +184,77 @@ func TestKeep(t *testing.T) {
 	if err != nil || g.Status.State != Allocated || g.Status.Ports[0].Port != 7777 || g.ObjectMeta.Name != "local" {
 		t.Errorf("%+v, %v", g, err)
 	}
+	noted := func() bool { s.mu.Lock(); defer s.mu.Unlock(); return slices.Contains(s.notes, "1") }
+	for !noted() && t.Context().Err() == nil {
+		runtime.Gosched()
+	}
+	end()
+	until("[/ready /allocate /reserve /allocate /shutdown]")
+}
+
+// What Agones has answered, and not done, is said again: a server with games must not be taken for a free one.
+func TestLost(t *testing.T) {
+	t.Parallel()
+	s, c := begin(t)
+	s.deaf = 1
+	up := make(chan bool, 1)
+	up <- true
+	var games atomic.Int64
+	until, _ := keep(t, s, c, up, func() int { return int(games.Load()) })
+	until("[/ready /ready]") // it was Scheduled all the time
+	s.mu.Lock()
+	s.deaf = 2
+	s.mu.Unlock()
+	games.Store(1)
+	until("[/ready /ready /allocate /allocate /allocate]")
+}
+
+// A sidecar that does not answer, or dies and comes back, is told all that it has missed; the watch, too, comes back.
+func TestSlowAndDead(t *testing.T) {
+	t.Parallel()
+	s, c := begin(t)
+	c.Patience, c.Silence = 50*time.Millisecond, 100*time.Millisecond
+	s.slow = 6 // the watch among them
+	up := make(chan bool, 1)
+	up <- true
+	var games atomic.Int64
+	until, _ := keep(t, s, c, up, func() int { return int(games.Load()) })
+	until("[/ready]")
+	s.mu.Lock()
+	s.absent = 10
+	s.mu.Unlock()
+	games.Store(3)
+	until("[/ready /allocate]")
+	s.mu.Lock()
+	s.state = Shutdown // it is not told: whoever asks again hears it
+	s.mu.Unlock()
+	ended := func() bool { c.mu.Lock(); defer c.mu.Unlock(); return c.seen == Shutdown }
+	for !ended() {
+		if t.Context().Err() != nil {
+			t.Fatal("it is not heard")
+		}
+		runtime.Gosched()
+	}
+}
+
+// Nothing of Agones is there at all: a server goes on for as long as it likes, and ends at once.
+func TestNoSidecar(t *testing.T) {
+	t.Parallel()
+	var log bytes.Buffer
+	c := New("http://127.0.0.1:1", slog.New(slog.NewTextHandler(&log, nil)))
+	c.Every, c.Pause = time.Millisecond, time.Millisecond
+	ctx, cancel := context.WithCancel(t.Context())
+	up := make(chan bool)
+	done := make(chan struct{})
+	go func() { c.Keep(ctx, up, func() int { return 1 }); close(done) }()
+	for range 20 {
+		up <- true // each is a sign of life that nobody hears
+	}
 	cancel()
 	<-done
-	until("[/ready /allocate /reserve /allocate /shutdown]")
+	if n := bytes.Count(log.Bytes(), []byte("does not answer")); n != 1 {
+		t.Errorf("it is said %d times that nobody is there:\n%s", n, log.String())
+	}
 }
 
 // What Agones ends ends, and is not told again.
