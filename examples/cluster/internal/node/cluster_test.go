@@ -32,6 +32,7 @@ type cluster struct {
 	lease    time.Duration
 	replicas int
 	burst    int // of games that one address begins
+	refill   time.Duration
 }
 
 func TestMain(m *testing.M) { os.Exit(waits.Main(m)) }
@@ -47,7 +48,7 @@ func newCluster(t *testing.T) *cluster {
 }
 
 func withNATS(t *testing.T, url string, replicas int) *cluster {
-	c := &cluster{t: t, url: url, lease: lease, replicas: replicas, burst: 512}
+	c := &cluster{t: t, url: url, lease: lease, replicas: replicas, burst: 512, refill: time.Hour / 4}
 	var cancel context.CancelFunc
 	c.ctx, cancel = context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
@@ -65,7 +66,7 @@ func (c *cluster) store(url string) *store.Store {
 	}
 	c.t.Cleanup(nc.Close)
 	s, err := store.Open(c.ctx, nc, store.Config{Lease: c.lease, Replicas: c.replicas, Burst: c.burst,
-		Refill: time.Hour / 4})
+		Refill: c.refill})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"net/url"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -16,14 +17,20 @@ import (
 	"github.com/parley-go/parley/machines/lobby"
 )
 
-// cable is what a server has to NATS. It can be cut.
+// cable is what a server has to NATS. It can be cut, be still for a while, and be late.
 type cable struct {
 	l     net.Listener
 	to    string
+	late  atomic.Bool
 	mu    sync.Mutex
+	moves *sync.Cond // it is not still any more
+	still bool
 	cut   bool
 	conns map[net.Conn]bool
 }
+
+// lateness is what a cable that is late does to each piece. Others do not wait for it.
+const lateness = 20 * time.Millisecond
 
 func newCable(t *testing.T, natsURL string) *cable {
 	t.Helper()
@@ -36,7 +43,8 @@ func newCable(t *testing.T, natsURL string) *cable {
 		t.Fatal(err)
 	}
 	c := &cable{l: l, to: u.Host, conns: map[net.Conn]bool{}}
-	t.Cleanup(func() { l.Close(); c.set(true) })
+	c.moves = sync.NewCond(&c.mu)
+	t.Cleanup(func() { l.Close(); c.set(true); c.stall(false) })
 	go func() {
 		for {
 			a, err := l.Accept()
@@ -51,11 +59,40 @@ func newCable(t *testing.T, natsURL string) *cable {
 				}
 				continue
 			}
-			go func() { _, _ = io.Copy(a, b); a.Close(); b.Close() }()
-			go func() { _, _ = io.Copy(b, a); a.Close(); b.Close() }()
+			go c.carry(a, b)
+			go c.carry(b, a)
 		}
 	}()
 	return c
+}
+
+// carry carries what one end says to the other.
+func (c *cable) carry(to, from net.Conn) {
+	defer to.Close()
+	defer from.Close()
+	buf := make([]byte, 32<<10)
+	for {
+		n, err := from.Read(buf)
+		c.mu.Lock()
+		for c.still && !c.cut {
+			c.moves.Wait()
+		}
+		c.mu.Unlock()
+		if c.late.Load() {
+			<-time.After(lateness)
+		}
+		if _, e := to.Write(buf[:n]); e != nil || err != nil {
+			return
+		}
+	}
+}
+
+// stall has nothing come through until it is called again; then, all of it.
+func (c *cable) stall(still bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.still = still
+	c.moves.Broadcast()
 }
 
 func (c *cable) url() string { return "nats://" + c.l.Addr().String() }
@@ -72,6 +109,7 @@ func (c *cable) add(conns ...net.Conn) bool {
 func (c *cable) set(cut bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	defer c.moves.Broadcast()
 	if c.cut = cut; cut {
 		for x := range c.conns {
 			x.Close()
@@ -126,15 +164,25 @@ func ask(t *testing.T, address string, kind tenure.Kind, game string, epoch uint
 // say says one thing to a server, and returns what it answers.
 func say(t *testing.T, address string, join tenure.JoinMessage) (m tenure.Message) {
 	t.Helper()
+	sayUntil(t, address, join, func(answer tenure.Message) { m = answer })
+	return m
+}
+
+// sayUntil says one thing to a server, and stays until f has taken the answer.
+func sayUntil(t *testing.T, address string, join tenure.JoinMessage, f func(tenure.Message)) {
+	t.Helper()
+	var m tenure.Message
 	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin, Join: join})
 	if err != nil {
 		t.Error(err)
-		return m
+		f(m)
+		return
 	}
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		t.Error(err)
-		return m
+		f(m)
+		return
 	}
 	defer conn.Close()
 	if _, err = conn.Write(frame); err == nil {
@@ -143,7 +191,7 @@ func say(t *testing.T, address string, join tenure.JoinMessage) (m tenure.Messag
 	if err != nil {
 		t.Error(err)
 	}
-	return m
+	f(m)
 }
 
 // Who says what is no JOIN, or nothing, is let go and counted. A player who knows of an epoch that is none

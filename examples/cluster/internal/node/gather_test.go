@@ -23,13 +23,13 @@ func TestGather(t *testing.T) {
 		frame tenure.Frame
 		m     tenure.Message
 	}
-	answers := make(chan told, 3)
+	answers := make(chan told)
 	name, _ := tenure.NewName("m")
 	for i, frame := range []tenure.Frame{20, 30, 10} {
 		secret, _ := tenure.NewSecret(string(rune('a' + i)))
 		join := tenure.JoinMessage{Kind: tenure.KindMatch, Game: name, Seats: 3, Frame: frame, Secret: secret}
-		// Who has an answer goes at once.
-		go func() { answers <- told{frame, say(t, s.address, join)} }()
+		// Who has an answer goes when it has been heard, so that the next one cannot be heard before.
+		go sayUntil(t, s.address, join, func(m tenure.Message) { answers <- told{frame, m} })
 	}
 	for _, want := range []tenure.Frame{30, 20, 10} {
 		a := <-answers

@@ -9,6 +9,7 @@ import (
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
 )
 
 // item is what a server knows of a game, and what it does while the game is here.
@@ -17,6 +18,7 @@ type item struct {
 	mu   sync.Mutex // one question at a time; what follows is under it
 	// claim says whose the game is, and serves what is done while it is ours.
 	claim  *tenure.ClaimRunner
+	record *record
 	serves service
 	since  time.Time  // it is ours
 	idle   time.Time  // nobody has been there
@@ -47,8 +49,8 @@ const attempts = 3
 
 // ask asks for the game. Where it is nobody's, may says whether it may begin. The caller has the lock.
 func (it *item) ask(ctx context.Context, st *store.Store, known tenure.Epoch, may func() bool) outcome {
-	if it.claim.Ask(known).Code == fsm.Ignored {
-		it.claim.Timeout(0, 0) // it was left without an answer the last time
+	if it.command(func() fsm.Result { return it.claim.Ask(known) }).Code == fsm.Ignored {
+		it.timeout() // it was left without an answer the last time
 	}
 	return it.carryOut(ctx, st, may)
 }
@@ -87,7 +89,7 @@ func (it *item) carryOut(ctx context.Context, st *store.Store, may func() bool) 
 			if silent++; silent >= attempts || ctx.Err() != nil {
 				return outcome{}
 			}
-			if it.claim.Timeout(0, 0).Code == fsm.Refused { // nothing was to be answered
+			if it.timeout().Code == fsm.Refused { // nothing was to be answered
 				return out
 			}
 			continue
@@ -96,10 +98,29 @@ func (it *item) carryOut(ctx context.Context, st *store.Store, may func() bool) 
 		if err != nil {
 			return outcome{} // a number that the protocol has no room for
 		}
-		if _, err := it.claim.Frame(tenure.StoreConst, frame); err != nil {
+		before := it.claim.State()
+		res, err := it.claim.Frame(tenure.StoreConst, frame)
+		if err != nil {
 			return outcome{}
 		}
+		it.record.step(it.claim, trace.Message, frame, before, res)
 	}
+}
+
+// command gives the machine a command.
+func (it *item) command(give func() fsm.Result) fsm.Result {
+	before := it.claim.State()
+	res := give()
+	it.record.step(it.claim, trace.Command, nil, before, res)
+	return res
+}
+
+// timeout tells the machine that there is no answer.
+func (it *item) timeout() fsm.Result {
+	before := it.claim.State()
+	res := it.claim.Timeout(0, 0)
+	it.record.step(it.claim, trace.Timeout, nil, before, res)
+	return res
 }
 
 // halt ends what is done while the game is here.
@@ -112,13 +133,13 @@ func (it *item) halt() {
 
 // fence is for when the session is over.
 func (it *item) fence() {
-	it.claim.Fence()
+	it.command(it.claim.Fence)
 	it.halt()
 }
 
 // leave gives the game back, so that another server may have it at once.
 func (it *item) leave(ctx context.Context, st *store.Store) {
-	if it.claim.Leave().Code != fsm.Refused {
+	if it.command(it.claim.Leave).Code != fsm.Refused {
 		it.carryOut(ctx, st, nil)
 	}
 	it.halt()

@@ -17,6 +17,7 @@ import (
 
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/runtime/trace"
 )
 
 // Config says what a server does. The zero value is usable.
@@ -44,6 +45,9 @@ type Config struct {
 	// OnSession is told when the server may serve, and when it must not.
 	OnSession func(up bool)
 	Logger    *slog.Logger
+	// Trace returns who records what a machine of machines/tenure does: a claim of a game, or a session, whose game is
+	// empty. May be nil, and return nil.
+	Trace func(store.Game) trace.Sink
 }
 
 // Node is a server of a cluster.
@@ -130,7 +134,7 @@ func (n *Node) Run(ctx context.Context, listener *net.TCPListener) error {
 // sessions has one session after another, until ctx ends or nothing is accepted any more.
 func (n *Node) sessions(ctx context.Context, accepting chan error) {
 	for ctx.Err() == nil {
-		s, err := openSession(context.WithoutCancel(ctx), n.st, n.here, n.cfg.Logger)
+		s, err := openSession(context.WithoutCancel(ctx), n.st, n.here, n.cfg)
 		if err != nil {
 			n.cfg.Logger.Warn("no session; it is tried again", "error", err)
 			n.st.Mend()
@@ -186,10 +190,17 @@ func (n *Node) find(game store.Game) *item {
 		n.cfg.Logger.Error("no claim", "game", game, "error", err)
 		return nil
 	}
-	it := &item{game: game, claim: claim, idle: time.Now()}
+	it := &item{game: game, claim: claim, record: n.newRecord(game, claim), idle: time.Now()}
 	n.items[game] = it
 	n.count[game.Kind]++
 	return it
+}
+
+func (n *Node) newRecord(game store.Game, claim *tenure.ClaimRunner) *record {
+	if n.cfg.Trace == nil {
+		return nil
+	}
+	return newRecord(n.cfg.Trace(game), game, claim)
 }
 
 // has reports whether the game is known here.
@@ -208,6 +219,7 @@ func (n *Node) forget(it *item) {
 		n.freed(it)
 		n.count[it.game.Kind]--
 		delete(n.items, it.game)
+		it.record.end()
 	}
 }
 

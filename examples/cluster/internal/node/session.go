@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/mem"
 )
@@ -37,7 +37,7 @@ var errNoSession = errors.New("the session could not be opened in time")
 
 // openSession opens a session and keeps it until ctx ends or the session is over: over is closed then, and alive is
 // false from then on.
-func openSession(ctx context.Context, st *store.Store, address string, log *slog.Logger) (*session, error) {
+func openSession(ctx context.Context, st *store.Store, address string, cfg Config) (*session, error) {
 	id, err := st.NewID(ctx)
 	if err != nil {
 		return nil, err
@@ -51,7 +51,13 @@ func openSession(ctx context.Context, st *store.Store, address string, log *slog
 		return nil, fmt.Errorf("session %d: %w", id, err)
 	}
 	s := &session{id: id, opened: make(chan struct{}), over: make(chan struct{})}
-	d := driver.New(r, driver.Options[*tenure.SessionRunner]{Logger: log, Instance: "session",
+	var sinks []trace.Sink
+	if cfg.Trace != nil {
+		if sink := cfg.Trace(store.Game{}); sink != nil {
+			sinks = append(sinks, sink)
+		}
+	}
+	d := driver.New(r, driver.Options[*tenure.SessionRunner]{Logger: cfg.Logger, Instance: "session", Trace: sinks,
 		OnReport: func(r *tenure.SessionRunner, i int) {
 			switch r.Report(i).Kind {
 			case tenure.SessionReportOpened:

@@ -36,12 +36,14 @@ func open(t testing.TB, lease time.Duration) *store.Store {
 
 // pair asks NATS and the specification's store the same.
 type pair struct {
-	s     *store.Store
-	r     *tenure.StoreRunner
-	game  store.Game
-	rev   map[tenure.Revision]tenure.Revision // those of the specification, as NATS counts
-	epoch tenure.Epoch                        // NATS begins with this one
-	ids   [3]tenure.Id                        // of the parties, as NATS has them
+	s    *store.Store
+	r    *tenure.StoreRunner
+	game store.Game
+	rev  map[tenure.Revision]tenure.Revision // those of the specification, as NATS counts
+	// ofGame are those that the game's entry has had.
+	ofGame map[tenure.Revision]bool
+	epoch  tenure.Epoch // NATS begins with this one
+	ids    [3]tenure.Id // of the parties, as NATS has them
 }
 
 // same tells what the specification's answer would be in the numbers of NATS. News of a revision is taken from there.
@@ -64,6 +66,7 @@ func (p *pair) same(t *rapid.T, want, got *tenure.Message) {
 		meet(want.Found.Rev, got.Found.Rev)
 	case tenure.MessageTaken:
 		meet(want.Taken.Rev, got.Taken.Rev)
+		p.ofGame[want.Taken.Rev] = true
 	case tenure.MessageEntry:
 		meet(want.Entry.Rev, got.Entry.Rev)
 		if p.epoch == 0 {
@@ -96,7 +99,7 @@ func TestStoreAsSpecified(t *testing.T) {
 		r.Start()
 		n++
 		p := &pair{s: s, r: r, game: store.Game{Kind: tenure.KindMatch, Name: fmt.Sprint(n)},
-			rev: map[tenure.Revision]tenure.Revision{0: 0}}
+			rev: map[tenure.Revision]tenure.Revision{0: 0}, ofGame: map[tenure.Revision]bool{}}
 		for i := 1; i <= 2; i++ {
 			if p.ids[i], err = s.NewID(context.Background()); err != nil {
 				t.Fatal(err)
@@ -106,15 +109,17 @@ func TestStoreAsSpecified(t *testing.T) {
 		for range rapid.IntRange(1, 25).Draw(t, "questions") {
 			who := rapid.IntRange(1, 2).Draw(t, "who")
 			id := rapid.IntRange(1, 2).Draw(t, "id")
-			revs := []tenure.Revision{}
-			for w := tenure.Revision(0); int(w) <= int(r.Machine.Count); w++ {
-				if _, ok := p.rev[w]; ok {
+			var m tenure.Message
+			m.Kind = rapid.SampledFrom(questions).Draw(t, "what")
+			// Sessions and games are counted apart in NATS, and a machine never takes the one for the other.
+			revs := []tenure.Revision{0}
+			for w := tenure.Revision(1); int(w) <= int(r.Machine.Count); w++ {
+				if _, ok := p.rev[w]; ok && p.ofGame[w] == (m.Kind == tenure.MessageTake) {
 					revs = append(revs, w)
 				}
 			}
 			was := rapid.SampledFrom(revs).Draw(t, "was")
-			var m tenure.Message
-			switch m.Kind = rapid.SampledFrom(questions).Draw(t, "what"); m.Kind {
+			switch m.Kind {
 			case tenure.MessageOpen:
 				if opened[who] {
 					continue // a session is opened once, by its own server

@@ -1,0 +1,203 @@
+package node_test
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/parley-go/parley/examples/cluster/internal/node"
+	"github.com/parley-go/parley/examples/cluster/internal/seek"
+	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/gen/compile"
+	"github.com/parley-go/parley/gen/replay"
+	"github.com/parley-go/parley/runtime/trace"
+)
+
+// records are those of all machines of all servers.
+type records struct {
+	mu   sync.Mutex
+	list []*recorded
+}
+
+// recorded is a record, and who wrote it.
+type recorded struct {
+	server int
+	game   store.Game
+	text   bytes.Buffer
+	*trace.Writer
+}
+
+// of returns who records the machines of a server.
+func (r *records) of(server int) func(store.Game) trace.Sink {
+	return func(game store.Game) trace.Sink {
+		x := &recorded{server: server, game: game}
+		x.Writer = trace.NewWriter(&x.text)
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		r.list = append(r.list, x)
+		return x
+	}
+}
+
+var begins = regexp.MustCompile(`here\{epoch: (\d+)\}`)
+
+// check holds each record against the specification, and returns how many steps there are, and how often a game began
+// somewhere. No two servers have begun a game in one epoch.
+func (r *records) check(t *testing.T) (steps, begun, over int) {
+	t.Helper()
+	p, errs := compile.Load("../../specs/tenure/spec.yaml", compile.Options{})
+	if len(errs) > 0 {
+		t.Fatal(errs[0])
+	}
+	type epoch struct {
+		game store.Game
+		n    int
+	}
+	owner := map[epoch]*recorded{}
+	for _, x := range r.list {
+		in, err := trace.NewReader(bytes.NewReader(x.text.Bytes()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := replay.Check(p, in)
+		if err != nil || got.Deviation != nil || got.Refused+got.Malformed > 0 || got.Unclosed {
+			t.Fatalf("%v of server %d: %v, %+v\n%s", x.game, x.server, err, got, x.text.Bytes())
+		}
+		steps += got.Steps
+		if got.Header.Role == "session" && got.State == "over" {
+			over++
+		}
+		for _, here := range begins.FindAllSubmatch(x.text.Bytes(), -1) {
+			n, err := strconv.Atoi(string(here[1]))
+			if err != nil {
+				t.Fatal(err)
+			}
+			e := epoch{x.game, n}
+			switch was := owner[e]; {
+			case was == nil:
+				owner[e] = x
+				begun++
+			case was != x:
+				t.Errorf("%v has epoch %d at server %d and at server %d:\n%s\n%s", x.game, n, was.server, x.server,
+					was.text.Bytes(), x.text.Bytes())
+			}
+		}
+	}
+	return steps, begun, over
+}
+
+// Players come and go while one server after another is cut off, hears nothing for long and then all of it, or hears
+// everything late. What the servers did is what the specification says, step by step; no game is two servers' in one
+// epoch; and no player sees an epoch that is older than one that it has seen, or at another server.
+func TestOneOwner(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.burst, c.refill = 100000, time.Second
+	var all records
+	var wires []*cable
+	var servers []*running
+	var doors []string
+	for i := range 3 {
+		w := newCable(t, c.url)
+		s := c.server(w.url(), node.Config{Trace: all.of(i)})
+		wires, servers, doors = append(wires, w), append(servers, s), append(doors, s.address)
+	}
+	type place struct {
+		kind  tenure.Kind
+		game  string
+		epoch uint32
+	}
+	var mu sync.Mutex
+	seen := map[place]string{}
+	var joins atomic.Int64
+	stop := make(chan struct{})
+	var playing sync.WaitGroup
+	for i := range 8 {
+		playing.Go(func() {
+			var seekers []*seek.Seeker
+			for j := range 6 {
+				kind, seats := tenure.KindLobby, 0
+				if j%2 == 1 {
+					kind, seats = tenure.KindMatch, 2
+				}
+				s, err := seek.New(doors, kind, fmt.Sprint("g", j), "", seats)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				seekers = append(seekers, s)
+			}
+			rng := rand.New(rand.NewPCG(uint64(i), 1)) //nolint:gosec // a test
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				j := rng.IntN(len(seekers))
+				s := seekers[j]
+				before := s.Epoch()
+				conn, _, err := s.Find(c.ctx, 0)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				at := place{tenure.Kind(j % 2), fmt.Sprint("g", j), s.Epoch()}
+				mu.Lock()
+				if was, ok := seen[at]; ok && was != conn.RemoteAddr().String() || s.Epoch() < before {
+					t.Errorf("%v is at %v and was at %s; the player knew of epoch %d", at, conn.RemoteAddr(), was, before)
+				}
+				seen[at] = conn.RemoteAddr().String()
+				mu.Unlock()
+				joins.Add(1)
+				conn.Close()
+			}
+		})
+	}
+	more := func(n int64) {
+		t.Helper()
+		to := joins.Load() + n
+		c.eventually("players come in", func() bool { return joins.Load() >= to })
+	}
+	for i, s := range servers {
+		more(20)
+		w := wires[i]
+		switch i {
+		case 0:
+			w.set(true)
+			c.session(s, false)
+			more(20)
+			w.set(false)
+		case 1:
+			w.stall(true)
+			c.session(s, false)
+			more(20)
+			w.stall(false) // what it asked long ago arrives now
+		case 2:
+			w.late.Store(true)
+			more(50)
+			w.late.Store(false)
+			continue
+		}
+		c.session(s, true)
+		more(20)
+	}
+	close(stop)
+	playing.Wait()
+	for _, s := range servers {
+		s.stop()
+	}
+	steps, begun, over := all.check(t)
+	if over < 2 || begun < 6 || len(seen) < 6 {
+		t.Errorf("%d steps, %d sessions were over, games began %d times, players saw %d epochs", steps, over, begun, len(seen))
+	}
+	t.Logf("%d joins, %d records, %d steps, games began %d times, %d sessions were over", joins.Load(), len(all.list),
+		steps, begun, over)
+}
