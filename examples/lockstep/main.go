@@ -11,7 +11,8 @@
 //	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1
 //	go run ./examples/lockstep -replay game.replay
 //
-// Exit codes: 0 done or interrupted; 1 it could not go on; 2 wrong usage, or an address cannot be listened on.
+// Exit codes: 0 done or interrupted; 1 it could not go on, or the game was not recorded to its end; 2 wrong usage, or an
+// address cannot be listened on, or a file cannot be opened.
 package main
 
 import (
@@ -22,11 +23,13 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/signal"
 	"slices"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
@@ -36,7 +39,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -45,6 +48,7 @@ func main() {
 type options struct {
 	listen, connect, replay, record string
 	players, slot, spacing          int
+	perAddress                      int
 	length                          time.Duration
 	seed, key, steps                uint64
 	paced, anywhere                 bool // anywhere: in whatever slot is free
@@ -58,11 +62,12 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&o.spacing, "spacing", 4, "`number` of game frames between command frames, 1 to 20")
 	flags.DurationVar(&o.length, "length", 50*time.Millisecond, "`time` of a game frame, 10 ms to 80 ms")
 	flags.Uint64Var(&o.seed, "seed", 1, "`number` that decides the island's chance")
+	flags.IntVar(&o.perAddress, "per-address", 16, "the most connections of one address")
 	flags.StringVar(&o.connect, "connect", "", "play at the server with this `address`")
 	flags.IntVar(&o.slot, "slot", 0, "the `slot` to play in, 0 to 7, or -1 to watch; without it the first that is free")
 	flags.Uint64Var(&o.key, "key", 0, "`secret` for the slot after a lost link; 0 takes one by chance")
 	flags.Uint64Var(&o.steps, "steps", 0, "`number` of game frames after which the player leaves, 0 for never")
-	flags.StringVar(&o.record, "record", "", "`file` that the game is recorded in")
+	flags.StringVar(&o.record, "record", "", "`file` that the game is recorded in; one that is there is kept")
 	flags.StringVar(&o.replay, "replay", "", "play this `file` again")
 	flags.BoolVar(&o.paced, "paced", false, "play the file as slowly as it was recorded")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
@@ -83,6 +88,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 			fmt.Errorf("-slot %d: there are 0 to %d, and -1 watches", o.slot, frames.Slots-1))
 	case o.players < 1 || o.players > frames.Slots:
 		return usage.Wrong(flags, stderr, fmt.Errorf("-players %d: 1 to %d can play", o.players, frames.Slots))
+	case o.seed > math.MaxUint32:
+		return usage.Wrong(flags, stderr, fmt.Errorf("-seed %d: a number of 32 bits", o.seed))
+	case o.perAddress < 1:
+		return usage.Wrong(flags, stderr, fmt.Errorf("-per-address %d: at least 1", o.perAddress))
 	}
 	err := frames.CheckPace(o.length, o.spacing)
 	switch {
@@ -92,63 +101,102 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case o.connect != "":
 		err = usage.Only(flags, "-connect", "connect", "slot", "key", "steps", "record")
 	default:
-		err = usage.Only(flags, "-listen", "listen", "players", "spacing", "length", "seed", "record")
+		err = usage.Only(flags, "-listen", "listen", "players", "spacing", "length", "seed", "per-address", "record")
 	}
 	if err != nil {
 		return usage.Wrong(flags, stderr, err)
 	}
-	switch log := slog.New(slog.NewTextHandler(stderr, nil)); {
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	rec, err := o.recorder(log)
+	if err != nil {
+		return usage.Wrong(flags, stderr, err)
+	}
+	switch {
 	case o.replay != "":
 		err = o.again(ctx, stdout)
 	case o.connect != "":
-		err = o.join(ctx, stdout, log)
+		err = o.join(ctx, rec.Recorder, stdout, log)
 	default:
 		var listener *tcp.Listener
-		if listener, err = tcp.Listen("tcp", o.listen, tcp.Config{MaxLinks: 32, Logger: log}); err != nil {
+		if listener, err = tcp.Listen("tcp", o.listen, tcp.Config{MaxLinks: 32, PerAddress: o.perAddress,
+			Logger: log}); err != nil {
+			rec.close()
 			return usage.Wrong(flags, stderr, err)
 		}
 		fmt.Fprintln(stdout, "listening on", listener.Addr())
-		err = o.serve(ctx, listener, stdout, log)
+		err = o.serve(ctx, listener, rec.Recorder, stdout, log)
 	}
+	whole := rec.close()
 	if err != nil && ctx.Err() == nil {
 		fmt.Fprintf(stderr, "lockstep: %v\n", err)
 		return 1
 	}
+	if !whole {
+		return 1 // and that has been said
+	}
 	return 0
 }
 
-// recorder opens the file that the game is recorded in, if there is to be one.
-func (o *options) recorder() (*frames.Recorder, func() error, error) {
+// recording is the file that the game is recorded in, if there is one.
+type recording struct {
+	*frames.Recorder
+	file *os.File
+	tell func(error) // says once that not all is in it
+	lost bool
+}
+
+// recorder opens the file of -record. One that holds something is kept: it may be the last game's.
+func (o *options) recorder(log *slog.Logger) (*recording, error) {
+	r := &recording{}
 	if o.record == "" {
-		return nil, func() error { return nil }, nil
+		return r, nil
 	}
-	f, err := os.Create(o.record)
+	f, err := os.OpenFile(o.record, os.O_WRONLY|os.O_CREATE, 0o644)
 	if err != nil {
-		return nil, nil, err
+		return nil, fmt.Errorf("-record: %w", err)
 	}
-	r, err := frames.NewRecorder(f)
-	return r, f.Close, err
+	if info, err := f.Stat(); err != nil || info.Mode().IsRegular() && info.Size() > 0 {
+		f.Close()
+		return nil, errors.Join(err, fmt.Errorf("-record: %s holds something already, which is kept: "+
+			"take another name, or remove it", o.record))
+	}
+	r.file = f
+	r.tell = func(err error) {
+		if !r.lost {
+			log.Error("the game goes on, and is not recorded any more", "file", o.record, "error", err)
+		}
+		r.lost = true
+	}
+	if r.Recorder, err = frames.NewRecorder(f); err != nil {
+		r.tell(err)
+	}
+	r.OnError = r.tell
+	return r, nil
+}
+
+// close reports whether all is in the file that should be.
+func (r *recording) close() (whole bool) {
+	if r.file != nil {
+		if err := r.file.Close(); err != nil {
+			r.tell(err)
+		}
+	}
+	return !r.lost
 }
 
 // serve lets players in until there are enough, and then runs the game until nobody plays any more.
-func (o *options) serve(ctx context.Context, listener *tcp.Listener, stdout io.Writer, log *slog.Logger) error {
-	record, done, err := o.recorder()
-	if err != nil {
-		listener.Close()
-		return err
-	}
+func (o *options) serve(ctx context.Context, listener *tcp.Listener, record *frames.Recorder, stdout io.Writer,
+	log *slog.Logger) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	enough := make(chan struct{}, 1)
-	players := 0
+	came := make(chan struct{}, 1)
 	s, err := frames.NewServer(frames.ServerConfig{
 		Length: o.length, Spacing: o.spacing, Seed: uint32(o.seed), Record: record, Logger: log,
 		OnCame: func(name string, slot int) {
 			fmt.Fprintf(stdout, "%q comes, slot %d\n", name, slot)
-			if slot >= 0 {
-				if players++; players == o.players {
-					enough <- struct{}{}
-				}
+			select {
+			case came <- struct{}{}:
+			default:
 			}
 		},
 		OnSat: func(name string, slot int) { fmt.Fprintf(stdout, "%q plays in slot %d from now on\n", name, slot) },
@@ -168,18 +216,27 @@ func (o *options) serve(ctx context.Context, listener *tcp.Listener, stdout io.W
 		cancel()
 	})
 	all.Go(func() {
-		select {
-		case <-enough:
-			if err := s.Begin(ctx); err != nil && ctx.Err() == nil {
-				log.Error("the game does not begin", "error", err)
+		for {
+			select {
+			case <-came:
+			case <-ctx.Done():
+				return
 			}
-		case <-ctx.Done():
+			// Who has come may have gone again.
+			if there, err := s.Keys(ctx); err != nil || len(there) < o.players {
+				continue
+			}
+			err := s.Begin(ctx)
+			if err == nil || ctx.Err() != nil {
+				return
+			}
+			log.Error("the game does not begin", "error", err)
 		}
 	})
 	err = s.Run(ctx)
 	cancel()
 	all.Wait()
-	return errors.Join(err, accepting, done())
+	return errors.Join(err, accepting)
 }
 
 // visitor is an island whose player leaves after some game frames.
@@ -200,20 +257,16 @@ func (v *visitor) Step() {
 }
 
 // join plays, or watches, until the game is over or the player has had enough. Who has lost the link comes again.
-func (o *options) join(ctx context.Context, stdout io.Writer, log *slog.Logger) error {
+func (o *options) join(ctx context.Context, record *frames.Recorder, stdout io.Writer, log *slog.Logger) error {
 	if o.key == 0 {
 		o.key = rand.Uint64()
 	}
 	v := &visitor{frames: o.steps}
 	taken := false // the slot, and there may be another one
 	for {
-		record, done, err := o.recorder()
-		if err != nil {
-			return err
-		}
 		link, err := tcp.Dial(ctx, "tcp", o.connect, tcp.Config{Attempts: 5})
 		if err != nil {
-			return errors.Join(err, done())
+			return err
 		}
 		c := frames.NewClient(frames.ClientConfig{
 			Slot: o.slot, Key: o.key, Name: fmt.Sprintf("player %d", o.slot), Game: v, Record: record, Logger: log,
@@ -233,7 +286,7 @@ func (o *options) join(ctx context.Context, stdout io.Writer, log *slog.Logger) 
 		playing := context.WithoutCancel(ctx) // who is interrupted leaves, and does not just vanish
 		v.leave = sync.OnceFunc(func() { c.Leave(playing) })
 		interrupted := context.AfterFunc(ctx, v.leave)
-		err = errors.Join(c.Run(playing, link), done())
+		err = c.Run(playing, link)
 		interrupted()
 		if o.anywhere && ctx.Err() == nil && (taken || errors.Is(err, frames.ErrTaken)) {
 			if o.slot++; o.slot == frames.Slots {

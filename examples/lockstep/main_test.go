@@ -149,10 +149,66 @@ func TestUsage(t *testing.T) {
 		{"-listen", "nowhere:0"}, {"-connect", ":1", "more"}, {"-listen", "127.0.0.1:0", "-length", "1s"},
 		{"-listen", "127.0.0.1:0", "-spacing", "21"}, {"-listen", "127.0.0.1:0", "-slot", "1"},
 		{"-connect", ":1", "-players", "2"}, {"-replay", "x", "-record", "y"},
+		{"-listen", "127.0.0.1:0", "-seed", "4294967296"}, {"-listen", "127.0.0.1:0", "-per-address", "0"},
+		{"-listen", "127.0.0.1:0", "-record", filepath.Join(t.TempDir(), "no", "folder")},
+		{"-listen", "127.0.0.1:0", "-record", "main.go"},
 	} {
 		var errs bytes.Buffer
 		if code := run(t.Context(), args, io.Discard, &errs); code != 2 || errs.Len() == 0 {
 			t.Errorf("%v: exit code %d, %s", args, code, &errs)
+		}
+	}
+}
+
+// TestLobby: who leaves before the game does not count, and the game begins when there are enough again.
+func TestLobby(t *testing.T) {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	server := start(t, ctx, &all, "-listen", "127.0.0.1:0", "-length", "10ms")
+	address := server.await(t, ctx, `listening on (\S+)`)
+	first, leave := context.WithCancel(ctx)
+	start(t, first, &all, "-connect", address, "-slot", "0")
+	server.await(t, ctx, "slot 0")
+	leave()
+	all.Go(func() { // the slot is taken until the server has heard that the first one is gone
+		for run(ctx, []string{"-connect", address, "-slot", "0", "-steps", "20"}, io.Discard, io.Discard) == 1 {
+		}
+	})
+	server.await(t, ctx, `(?s)slot 0.*slot 0`)
+	third := start(t, ctx, &all, "-connect", address, "-slot", "2", "-steps", "20")
+	third.await(t, ctx, "game frame 20, checksum")
+	all.Wait()
+	if s := third.String(); !strings.Contains(s, "the game begins") {
+		t.Errorf("the game began with who had left:\n%s", s)
+	}
+}
+
+// TestFullDisk: a game whose recordings have no room goes on, and each program says so once.
+func TestFullDisk(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip("there is no /dev/full")
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	var all sync.WaitGroup
+	say := func(args ...string) (*output, *bytes.Buffer) {
+		o, errs := &output{said: make(chan struct{}, 1)}, &bytes.Buffer{}
+		all.Go(func() {
+			if code := run(ctx, args, o, errs); code != 1 {
+				t.Errorf("%v: exit code %d", args, code)
+			}
+		})
+		return o, errs
+	}
+	server, errs := say("-listen", "127.0.0.1:0", "-players", "1", "-length", "10ms", "-record", "/dev/full")
+	address := server.await(t, ctx, `listening on (\S+)`)
+	player, errs2 := say("-connect", address, "-steps", "50", "-record", "/dev/full")
+	player.await(t, ctx, "game frame 50, checksum")
+	all.Wait()
+	for _, s := range []string{errs.String(), errs2.String()} {
+		if strings.Count(s, "is not recorded any more") != 1 || !strings.Contains(s, "no space left") {
+			t.Errorf("it is not said once: %s", s)
 		}
 	}
 }

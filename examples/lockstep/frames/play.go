@@ -137,11 +137,7 @@ func (p *player) execute(now time.Time) (time.Duration, error) {
 	t := p.queue.take()
 	p.mu.Unlock()
 	p.frame = t.Frame + 1
-	if p.cfg.Record != nil {
-		if err := p.cfg.Record.turn(t, sum, true); err != nil {
-			return 0, err
-		}
-	}
+	p.cfg.Record.turn(t, sum, true)
 	p.steps, p.length = t.Next-t.Due, t.Length
 	if p.due.Before(now.Add(-hurry * t.Length)) {
 		p.due = now
@@ -173,9 +169,7 @@ func (p *player) news() error {
 	if start != nil {
 		list := players(start.Players)
 		p.cfg.Game.Start(uint32(start.Seed), list)
-		if err := p.record(uint32(start.Seed), list, nil); err != nil {
-			return err
-		}
+		p.cfg.Record.start(uint32(start.Seed), list)
 		p.begin(0)
 		p.seated = p.cfg.Slot >= 0
 		if p.seated {
@@ -191,9 +185,7 @@ func (p *player) news() error {
 		if err := p.cfg.Game.Restore(snapshot); err != nil {
 			return fmt.Errorf("lockstep: the snapshot: %w", err)
 		}
-		if err := p.record(0, nil, snapshot); err != nil {
-			return err
-		}
+		p.cfg.Record.snapshot(snapshot)
 		p.begin(first)
 		p.tell(Event{Kind: Joined})
 	}
@@ -289,13 +281,6 @@ func (p *player) lost(err error) error {
 		return ErrLost
 	}
 	return err
-}
-
-func (p *player) record(seed uint32, players []int, snapshot []byte) error {
-	if p.cfg.Record == nil {
-		return nil
-	}
-	return p.cfg.Record.begin(seed, players, snapshot)
 }
 
 func (p *player) tell(e Event) {

@@ -32,8 +32,13 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 // before it has been played.
 var ErrCut = errors.New("lockstep: the replay is cut short")
 
-// Recorder writes a replay. A client or a server gets it by its configuration; each game has its own.
+// Recorder writes a replay. A client or a server gets it by its configuration; each game has its own. Who has lost the
+// link and comes again goes on with the same one. A game whose recorder fails goes on without it. A nil recorder
+// records nothing.
 type Recorder struct {
+	// OnError is told once why nothing is written any more. All until then can be played. It may be nil.
+	OnError func(error)
+
 	mu  sync.Mutex
 	w   io.Writer
 	err error
@@ -43,32 +48,47 @@ type Recorder struct {
 // NewRecorder returns a recorder that writes to w, each record with one call of Write.
 func NewRecorder(w io.Writer) (*Recorder, error) {
 	_, err := io.WriteString(w, magic)
-	return &Recorder{w: w}, err
+	return &Recorder{w: w, err: err}, err
 }
 
 // Begin and Turn are for a program that plays turns of its own, without a [Client]: the game begins, and then each turn
-// with the checksum before it.
-func (r *Recorder) Begin(seed uint32, players []int) error { return r.begin(seed, players, nil) }
+// with the checksum before it. The error is what OnError was told.
+func (r *Recorder) Begin(seed uint32, players []int) error {
+	r.start(seed, players)
+	return r.failure()
+}
 
 // Turn writes a turn, see Begin.
-func (r *Recorder) Turn(t *Turn, sum uint32) error { return r.turn(t, sum, true) }
+func (r *Recorder) Turn(t *Turn, sum uint32) error {
+	r.turn(t, sum, true)
+	return r.failure()
+}
 
-func (r *Recorder) begin(seed uint32, players []int, snapshot []byte) error {
-	if snapshot != nil {
-		return r.write(recordSnapshot, func(b []byte) ([]byte, error) { return append(b, snapshot...), nil })
-	}
+func (r *Recorder) failure() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.err
+}
+
+// start writes that a game begins.
+func (r *Recorder) start(seed uint32, players []int) {
 	var set lockstep.Slots
 	for _, p := range players {
 		set = set.With(lockstep.Slot(p))
 	}
-	return r.write(recordStart, func(b []byte) ([]byte, error) {
+	r.write(recordStart, func(b []byte) ([]byte, error) {
 		return append(binary.BigEndian.AppendUint32(b, seed), byte(set)), nil
 	})
 }
 
+// snapshot writes that the game goes on from a snapshot.
+func (r *Recorder) snapshot(b []byte) {
+	r.write(recordSnapshot, func(to []byte) ([]byte, error) { return append(to, b...), nil })
+}
+
 // turn writes a turn, with the checksum before it if that is known.
-func (r *Recorder) turn(t *Turn, sum uint32, known bool) error {
-	return r.write(recordTurn, func(b []byte) (_ []byte, err error) {
+func (r *Recorder) turn(t *Turn, sum uint32, known bool) {
+	r.write(recordTurn, func(b []byte) (_ []byte, err error) {
 		b = binary.BigEndian.AppendUint32(b, t.Frame)
 		if known {
 			b = binary.BigEndian.AppendUint32(append(b, 1), sum)
@@ -105,12 +125,16 @@ func (r *Recorder) turn(t *Turn, sum uint32, known bool) error {
 	})
 }
 
-// write writes a record. The first error stays.
-func (r *Recorder) write(kind byte, content func([]byte) ([]byte, error)) error {
+// write writes a record. After the first error nothing is written any more, so that no record stands behind half of
+// another one.
+func (r *Recorder) write(kind byte, content func([]byte) ([]byte, error)) {
+	if r == nil {
+		return
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.err != nil {
-		return r.err
+		return
 	}
 	b, err := content(append(r.b[:0], 0, 0, 0, 0, 0, 0, 0, 0, kind))
 	if err == nil {
@@ -121,8 +145,10 @@ func (r *Recorder) write(kind byte, content func([]byte) ([]byte, error)) error 
 	}
 	if err != nil {
 		r.err = fmt.Errorf("lockstep: the replay is not written any more: %w", err)
+		if r.OnError != nil {
+			r.OnError(r.err)
+		}
 	}
-	return r.err
 }
 
 // Played says what a replay had.
