@@ -224,7 +224,7 @@ func TestMatch(t *testing.T) {
 }
 
 func match(t *testing.T, steps, spacing int) {
-	var byServer, byPlayer bytes.Buffer
+	var byServer, byPlayer, byLost bytes.Buffer
 	came, left := make(chan int, 8), make(chan int, 8)
 	tb := newTable(t, frames.ServerConfig{
 		Seed: 7, Spacing: spacing, Length: 40 * time.Millisecond, Record: recorder(t, &byServer),
@@ -234,7 +234,10 @@ func match(t *testing.T, steps, spacing int) {
 	tb.faults = &impair.Faults{Delay: 20 * time.Millisecond, Jitter: 60 * time.Millisecond}
 	first := tb.invite(frames.ClientConfig{Slot: 0, Record: recorder(t, &byPlayer)})
 	<-came
-	others := tb.meet(came, 1, 2, 5)
+	lost := frames.ClientConfig{Slot: 1, Key: 1, Record: recorder(t, &byLost)}
+	others := []*guest{tb.invite(lost)}
+	<-came
+	others = append(others, tb.meet(came, 2, 5)...)
 	tenth := time.Duration(steps/10) * 40 * time.Millisecond
 	time.Sleep(tenth)
 	watcher := tb.invite(frames.ClientConfig{Slot: frames.Watch})
@@ -256,7 +259,7 @@ func match(t *testing.T, steps, spacing int) {
 		t.Fatal(err)
 	}
 	<-left
-	again := tb.invite(frames.ClientConfig{Slot: 1, Key: 1})
+	again := tb.invite(lost)
 	<-came
 	time.Sleep(tenth)
 	for _, on := range []bool{true, false} {
@@ -287,12 +290,17 @@ func match(t *testing.T, steps, spacing int) {
 			t.Errorf("world %d is %d turns behind", i, d)
 		}
 	}
-	for _, file := range []*bytes.Buffer{&byServer, &byPlayer} {
+	for file, least := range map[*bytes.Buffer]int{
+		&byServer: len(first.sums) - 2*lockstep.M, &byPlayer: len(first.sums) - 2*lockstep.M, &byLost: least} {
 		w := &world{}
-		if _, err := frames.Play(file, w, nil); err != nil {
+		p, err := frames.Play(file, w, nil)
+		if err != nil {
 			t.Error(err)
 		}
-		same(t, len(first.sums)-2*lockstep.M, first.world, w)
+		same(t, least, first.world, w)
+		if file == &byLost && p.Turns < uint32(len(others[0].sums)+len(w.sums)) {
+			t.Errorf("of who was away %d turns are recorded, not %d and %d", p.Turns, len(others[0].sums), len(w.sums))
+		}
 	}
 }
 

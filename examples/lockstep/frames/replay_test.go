@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
 )
@@ -55,4 +57,59 @@ func TestNoReplay(t *testing.T) {
 	if _, err := frames.Play(bytes.NewReader(damaged), &quiet{}, nil); !errors.Is(err, frames.ErrCut) {
 		t.Errorf("a wrong checksum: %v", err)
 	}
+}
+
+// narrow has room for so many bytes.
+type narrow struct {
+	bytes.Buffer
+	room int
+}
+
+var errFull = errors.New("full")
+
+func (n *narrow) Write(b []byte) (int, error) {
+	m := min(len(b), n.room-n.Len())
+	n.Buffer.Write(b[:m])
+	if m < len(b) {
+		return m, errFull
+	}
+	return m, nil
+}
+
+// TestNoRoom: a game goes on when its recordings are full, those who record are told once, and what was written until
+// then can be played.
+func TestNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		files, told := []*narrow{{room: 500}, {room: 900}}, make([]int, 2)
+		var recorders []*frames.Recorder
+		for i, f := range files {
+			r := recorder(t, f)
+			r.OnError = func(err error) {
+				if told[i]++; !errors.Is(err, errFull) {
+					t.Error(err)
+				}
+			}
+			recorders = append(recorders, r)
+		}
+		came := make(chan int, 8)
+		tb := newTable(t, frames.ServerConfig{Seed: 7, Record: recorders[0],
+			OnCame: func(_ string, slot int) { came <- slot }})
+		a := tb.invite(frames.ClientConfig{Slot: 0, Record: recorders[1]})
+		<-came
+		b := tb.meet(came, 1)[0]
+		time.Sleep(time.Minute)
+		synctest.Wait()
+		same(t, 250, a.world, b.world)
+		for i, f := range files {
+			w := &world{}
+			p, err := frames.Play(&f.Buffer, w, nil)
+			if !errors.Is(err, frames.ErrCut) || p.Turns < 3 || p.Turns > 30 {
+				t.Errorf("recording %d: %d turns, %v", i, p.Turns, err)
+			}
+			same(t, 3, a.world, w)
+			if told[i] != 1 {
+				t.Errorf("it was told %d times that recording %d is full", told[i], i)
+			}
+		}
+	})
 }
