@@ -19,6 +19,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/gne/internal/player"
@@ -26,7 +27,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -43,7 +44,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
-	if _, err := player.Settings(s.game, s.edition, 0); err != nil {
+	err := usage.NotNegative(flags, "handshake", "per-address")
+	if err == nil {
+		_, err = player.Settings(s.game, s.edition, 0)
+	}
+	if err != nil {
 		return usage.Wrong(flags, stderr, err)
 	}
 	if *socket == "" {

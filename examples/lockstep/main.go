@@ -11,8 +11,8 @@
 //	go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1
 //	go run ./examples/lockstep -replay game.replay
 //
-// Exit codes: 0 done or interrupted; 1 it could not go on, or the game was not recorded to its end; 2 wrong usage, or an
-// address cannot be listened on, or a file cannot be opened.
+// Exit codes: 0 done or interrupted; 1 it could not go on, or the game was not recorded to its end; 2 wrong usage, or
+// an address cannot be listened on, or a file cannot be opened.
 package main
 
 import (

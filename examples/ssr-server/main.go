@@ -23,6 +23,7 @@ import (
 	"os"
 	"os/signal"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
@@ -30,7 +31,7 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
@@ -49,6 +50,10 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags.IntVar(&s.perAddress, "per-address", 16, "the most connections of one address")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
+	}
+	err := usage.NotNegative(flags, "handshake", "per-address")
+	if err != nil {
+		return usage.Wrong(flags, stderr, err)
 	}
 	listener, err := s.listen(*address)
 	if err != nil {

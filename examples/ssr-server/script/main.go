@@ -19,8 +19,11 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/signal"
+	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
@@ -30,9 +33,24 @@ import (
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+}
+
+// check says what is wrong with flags.
+func check(path, page string) error {
+	if u, err := url.Parse(path); err != nil || !strings.HasPrefix(path, "/") || u.Path != path || path == "/where" {
+		return fmt.Errorf("-path %q: a path such as /servers, and not /where", path)
+	}
+	if page != "" {
+		if info, err := os.Stat(page); err != nil {
+			return fmt.Errorf("-page: %w", err)
+		} else if !info.Mode().IsRegular() {
+			return fmt.Errorf("-page: %s is no file", page)
+		}
+	}
+	return nil
 }
 
 // connections is how many there may be at a time.
@@ -48,6 +66,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
 	}
+	if err := check(s.Path, *page); err != nil {
+		return usage.Wrong(flags, stderr, err)
+	}
 	l, err := net.Listen("tcp4", *address)
 	if err != nil {
 		return usage.Wrong(flags, stderr, err)
@@ -56,7 +77,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	defer cancel()
 	if err := s.Start(ctx); err != nil {
 		l.Close()
-		return usage.Wrong(flags, stderr, err)
+		return usage.Wrong(flags, stderr, fmt.Errorf("-list: %w", err))
 	}
 	fmt.Fprintf(stdout, "the script is at http://%s%s\n", l.Addr(), s.Path)
 	mux := http.NewServeMux()

@@ -1,9 +1,11 @@
 package registry
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -177,6 +179,62 @@ func TestKept(t *testing.T) {
 		err := (&Site{File: file}).Start(t.Context())
 		if err == nil || !strings.Contains(err.Error(), "list.json: ") {
 			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestUnwritten: what cannot be written into the file does not happen: neither does a server come, nor does it change or
+// go. That is said once, and over when there is room again.
+func TestUnwritten(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "lists")
+	mend := func() {
+		t.Helper()
+		if err := os.Mkdir(folder, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mend()
+	file := filepath.Join(folder, "list.json")
+	s, web := site(t, file)
+	var log bytes.Buffer
+	s.Log = slog.New(slog.NewTextHandler(&log, nil))
+	at := web.URL + "/servers"
+	ask := func(question string, want int) {
+		t.Helper()
+		if code, page := get(t, at+question); code != want {
+			t.Errorf("%s: %d\n%s", question, code, page)
+		}
+	}
+	lists := func(want ...string) {
+		t.Helper()
+		if _, page := get(t, at); page != listOf(want...) {
+			t.Errorf("the list is\n%s\nnot\n%s", page, listOf(want...))
+		}
+	}
+	ask(query("1", "a", "4000", "EU"), 200)
+	if err := os.RemoveAll(folder); err != nil {
+		t.Fatal(err)
+	}
+	ask(query("1", "b", "4001", "EU"), 503)
+	lists("1;127.0.0.1;4000;a;EU")
+	ask(query("2", "other", "4000", "US"), 503)
+	lists("1;127.0.0.1;4000;a;EU")
+	ask("?action=unreg&port=4000", 503)
+	lists("1;127.0.0.1;4000;a;EU")
+	ask(query("1", "a", "4000", "EU"), 200) // is in the list already
+	if strings.Count(log.String(), "cannot be written") != 1 {
+		t.Errorf("it is not said once: %s", &log)
+	}
+	mend()
+	ask(query("1", "b", "4001", "EU"), 200)
+	lists("1;127.0.0.1;4000;a;EU", "1;127.0.0.1;4001;b;EU")
+	_, again := site(t, file)
+	if _, page := get(t, again.URL+"/servers"); page != listOf("1;127.0.0.1;4000;a;EU", "1;127.0.0.1;4001;b;EU") {
+		t.Error(page)
+	}
+	for _, bad := range []string{filepath.Join(folder, "no", "list.json"), folder, "/dev/zero"} {
+		if err := (&Site{File: bad}).Start(t.Context()); err == nil {
+			t.Errorf("a list can be kept in %s", bad)
 		}
 	}
 }

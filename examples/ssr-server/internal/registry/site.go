@@ -25,7 +25,7 @@ import (
 )
 
 // Site is the registration script behind a web server: an [http.Handler]. Its list is in a file, which is written
-// before anybody is told that it has changed.
+// before anybody is told that it has changed. What cannot be written has not changed.
 type Site struct {
 	Path string // of the script in addresses
 	File string // where the list is kept, "" if nowhere
@@ -35,8 +35,9 @@ type Site struct {
 	free    chan *line
 	refused atomic.Uint64
 
-	mu    sync.Mutex
+	mu    sync.RWMutex // a change and its file are one: who asks for the list waits for both
 	saved []byte
+	lost  bool // the file could not be written, and that has been said
 }
 
 // line is one connection to the machine. A request has it to itself.
@@ -45,6 +46,9 @@ type line struct {
 	far  *mem.Link
 	rest []byte
 }
+
+// mostFile is how large the file of the list may be.
+const mostFile = 1 << 20
 
 // lines is how many requests are answered at a time; others wait.
 const lines = 16
@@ -60,7 +64,7 @@ func (s *Site) Start(ctx context.Context) error {
 			return err
 		}
 	}
-	s.d = driver.New(r, driver.Options[*registration.ScriptRunner]{Logger: s.Log})
+	s.d = driver.New(r, driver.Options[*registration.ScriptRunner]{})
 	s.free = make(chan *line, lines)
 	for i := range lines {
 		near, far := mem.Pair(mem.Config{Stream: true})
@@ -70,7 +74,10 @@ func (s *Site) Start(ctx context.Context) error {
 		s.free <- &line{peer: fsm.Peer(i + 1), far: far}
 	}
 	go s.d.Run(ctx)
-	return nil
+	if s.File == "" {
+		return nil
+	}
+	return s.save(ctx) // whoever has named a file that cannot be written hears of it now
 }
 
 // ServeHTTP implements [http.Handler].
@@ -154,10 +161,64 @@ func (s *Site) ask(ctx context.Context, ip netip.Addr, m registration.Message) (
 		return nil, ctx.Err()
 	}
 	defer func() { s.free <- l }()
+	ctx = context.WithoutCancel(ctx) // who goes away in the middle leaves nothing half done
+	if m.Kind == registration.MessageList {
+		s.mu.RLock()
+		defer s.mu.RUnlock()
+		return s.answer(ctx, l, ip, m)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	before, err := s.undo(ctx, ip, m)
+	if err != nil {
+		return nil, err
+	}
+	page, err := s.answer(ctx, l, ip, m)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.save(ctx); err != nil {
+		if !s.lost && s.Log != nil {
+			s.Log.Error("the list cannot be written, so nothing in it changes", "error", err)
+		}
+		s.lost = true
+		_, err = s.answer(ctx, l, ip, before)
+		return nil, errors.Join(errors.New("the list cannot be written just now; it is as it was"), err)
+	}
+	s.lost = false
+	return page, nil
+}
+
+// undo returns the message that makes of the list, after m, what it is now.
+func (s *Site) undo(ctx context.Context, ip netip.Addr, m registration.Message) (back registration.Message, err error) {
+	port := m.Unreg.Port
+	if m.Kind == registration.MessageReg {
+		port = m.Reg.Port
+	}
+	back.Kind = registration.MessageUnreg
+	back.Unreg.Port = port
+	err = s.d.Read(ctx, func(r *registration.ScriptRunner) {
+		for i := range r.Machine.List {
+			e := &r.Machine.List[i]
+			if e.Present && e.Value.Port == port && e.Value.Ip == ipOf(ip) {
+				back = registration.Message{Kind: registration.MessageReg, Reg: registration.RegMessage{
+					Version: e.Value.Version, Name: e.Value.Name, Port: port, Region: e.Value.Region}}
+			}
+		}
+	})
+	return back, err
+}
+
+func ipOf(ip netip.Addr) registration.Ip {
 	a := ip.As4()
 	b := func(i int) registration.Byte { return registration.Byte(a[i]) }
+	return registration.Ip{A: b(0), B: b(1), C: b(2), D: b(3)}
+}
+
+// answer has the machine answer a request, and returns the page.
+func (s *Site) answer(ctx context.Context, l *line, ip netip.Addr, m registration.Message) ([]byte, error) {
 	if _, err := s.d.Do(ctx, func(r *registration.ScriptRunner) fsm.Result {
-		return r.Comes(l.peer, registration.Ip{A: b(0), B: b(1), C: b(2), D: b(3)})
+		return r.Comes(l.peer, ipOf(ip))
 	}); err != nil {
 		return nil, err
 	}
@@ -169,11 +230,7 @@ func (s *Site) ask(ctx context.Context, ip netip.Addr, m registration.Message) (
 		return nil, err
 	}
 	l.far.Flush()
-	page, err := l.page()
-	if err == nil && m.Kind != registration.MessageList {
-		err = s.save(ctx)
-	}
-	return page, err
+	return l.page()
 }
 
 // page reads a page to its end.
@@ -207,8 +264,6 @@ func (s *Site) save(ctx context.Context) error {
 	if s.File == "" {
 		return nil
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	list := []record{}
 	if err := s.d.Read(ctx, func(r *registration.ScriptRunner) {
 		for i := range r.Machine.List {
@@ -250,10 +305,17 @@ func replace(name string, text []byte) error {
 
 // load reads the list that the machine begins with. A file that is not there is an empty list.
 func (s *Site) load(m *registration.Script) error {
-	text, err := os.ReadFile(s.File)
+	info, err := os.Stat(s.File)
 	if errors.Is(err, os.ErrNotExist) {
 		return nil
 	}
+	if err == nil && (!info.Mode().IsRegular() || info.Size() > mostFile) {
+		err = fmt.Errorf("%s: it is no file of at most %d bytes", s.File, mostFile)
+	}
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(s.File)
 	if err != nil {
 		return err
 	}
