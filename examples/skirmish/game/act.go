@@ -204,6 +204,9 @@ func (s *State) harm(i, by int, how How, n uint8) {
 	if by < Players && by != i {
 		s.Tanks[by].Kills++
 		s.Tanks[by].Score++
+		if s.Bots.Has(by) && s.random(3) == 0 {
+			s.Tanks[by].Sign, s.Tanks[by].Shown = 4, Rate
+		}
 	}
 }
 

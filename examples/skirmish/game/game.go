@@ -43,7 +43,7 @@ const (
 // delta is one step in a direction.
 var delta = [5][2]int32{{0, 0}, {0, -1}, {1, 0}, {0, 1}, {-1, 0}}
 
-// Input is what one player does in one frame: a direction in the low three bits, and buttons.
+// Input is what one player does in one frame: a direction in the low three bits, buttons, and a sign in the high three.
 type Input uint8
 
 // The buttons of an Input.
@@ -58,6 +58,24 @@ func (in Input) Dir() Dir {
 		return d
 	}
 	return Stop
+}
+
+// Sign is something that a player shows to all. It does nothing in the game, and it is played as all else is: so who
+// looks on, the other one of a duel, and recordings have it without another message.
+type Sign uint8
+
+// Signs are those that there are; 0 is none.
+var Signs = [...]string{1: "!", 2: "?", 3: "GG", 4: "ha"}
+
+// Showing is an input that shows a sign.
+func (n Sign) Showing() Input { return Input(n&7) << 5 }
+
+// Sign is what an input shows, 0 for nothing.
+func (in Input) Sign() Sign {
+	if n := Sign(in >> 5); int(n) < len(Signs) {
+		return n
+	}
+	return 0
 }
 
 // Mask is a set of slots.
@@ -148,6 +166,9 @@ type Tank struct {
 	Died uint16
 	By   uint8
 	How  How
+	// Sign is shown for so many more frames.
+	Sign  Sign
+	Shown uint8
 }
 
 // How is how a tank came to its end.
@@ -255,7 +276,7 @@ func (s *State) begin() {
 	places, next := s.places(), 0
 	for i := range s.Tanks {
 		t := &s.Tanks[i]
-		*t = Tank{Kills: t.Kills, Wins: t.Wins, Score: t.Score}
+		*t = Tank{Kills: t.Kills, Wins: t.Wins, Score: t.Score, Sign: t.Sign, Shown: t.Shown}
 		if !s.Slots.Has(i) {
 			continue
 		}
@@ -313,6 +334,7 @@ func (s *State) Step(f *Frame) {
 			b.Age--
 		}
 	}
+	s.sign(f)
 	switch s.Phase {
 	case Ready:
 		if s.Clock >= readyTime {
@@ -330,6 +352,19 @@ func (s *State) Step(f *Frame) {
 			return
 		}
 		s.Phase, s.Winner = Over, s.first()
+	}
+}
+
+// sign shows the signs of players, of those who have lost, too, for three seconds.
+func (s *State) sign(f *Frame) {
+	for i := range s.Tanks {
+		t := &s.Tanks[i]
+		if t.Shown = t.Shown - min(t.Shown, 1); t.Shown == 0 {
+			t.Sign = 0
+		}
+		if n := f.Inputs[i].Sign(); n != 0 && s.Slots.Has(i) && !s.Bots.Has(i) {
+			t.Sign, t.Shown = n, 3*Rate
+		}
 	}
 }
 
@@ -442,7 +477,7 @@ func (s *State) sane() bool {
 	}
 	for i := range s.Tanks {
 		t := &s.Tanks[i]
-		ok = ok && t.Facing <= Left && t.By <= Players && t.How < hows
+		ok = ok && t.Facing <= Left && t.By <= Players && t.How < hows && int(t.Sign) < len(Signs)
 		ok = ok && (t.Health == 0 || t.X >= reach && t.X <= Width*Unit-reach &&
 			t.Y >= reach && t.Y <= Height*Unit-reach)
 	}

@@ -83,6 +83,31 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// A sign is shown for a while, by those who have lost as well, and changes nothing else.
+func TestSign(t *testing.T) {
+	s := New(Config{Seed: 1, Rounds: 1, Slots: 0b111})
+	s.Phase = Fight
+	s.Tanks[1].Health = 0
+	other := *s
+	s.Step(&Frame{Inputs: [Players]Input{Sign(2).Showing() | 1, Sign(3).Showing(), Input(7 << 5), Sign(1).Showing()}})
+	other.Step(&Frame{Inputs: [Players]Input{1}})
+	for i, want := range []Sign{2, 3, 0, 0} {
+		if s.Tanks[i].Sign != want || (s.Tanks[i].Shown > 0) != (want != 0) {
+			t.Errorf("%d: %+v", i, s.Tanks[i])
+		}
+		s.Tanks[i].Sign, s.Tanks[i].Shown = 0, 0
+	}
+	if *s != other {
+		t.Error("a sign has changed the game")
+	}
+	s.Tanks[0].Sign, s.Tanks[0].Shown = 1, 2
+	s.Step(&Frame{})
+	shown := s.Tanks[0].Sign
+	if s.Step(&Frame{}); shown != 1 || s.Tanks[0].Sign != 0 {
+		t.Errorf("%d, then %d", shown, s.Tanks[0].Sign)
+	}
+}
+
 // wild is a frame of inputs that nobody would make.
 func wild(r *rand.Rand) (f Frame) {
 	for i := range f.Inputs {

@@ -11,6 +11,8 @@ import "github.com/parley-go/parley/examples/skirmish/game"
 type Keys struct {
 	dir        game.Dir
 	fire, mine int // frames for which they count as held
+	sign       game.Sign
+	shows      int // frames for which the sign does
 	escape     []byte
 	// Line is what the player says; t begins it, Enter ends it.
 	Line Line
@@ -60,6 +62,8 @@ func (k *Keys) Press(b []byte) {
 			k.mine = held
 		case 'q', 'Q', 3, 4:
 			k.Quit = true
+		case '6', '7', '8', '9':
+			k.sign, k.shows = game.Sign(c-'5'), held
 		case '\r', '\n':
 			k.Enter = true
 		}
@@ -105,6 +109,10 @@ func (k *Keys) Input() game.Input {
 	if k.mine > 0 {
 		k.mine--
 		in |= game.Mine
+	}
+	if k.shows > 0 {
+		k.shows--
+		in |= k.sign.Showing()
 	}
 	return in
 }

@@ -14,7 +14,7 @@ func TestKeys(t *testing.T) {
 	}{
 		{"", 0}, {"w", 1}, {"\x1b[A", 1}, {"\x1bOC", 2}, {"\x1b[1;5D", 4}, {"\x1b[As", 3}, {"ax", 0}, {" ",
 			game.Fire}, {"dm", 2 | game.Mine},
-		{"\x1b\x1b[A", 1},
+		{"\x1b\x1b[A", 1}, {"d6", 2 | 1<<5}, {"9", 4 << 5},
 		{"\x1b[\x7f\x1b[B", 3},
 	} {
 		var k Keys

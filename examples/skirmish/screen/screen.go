@@ -107,6 +107,7 @@ func Draw(s *game.State, f *Info) *Grid {
 		}
 	}
 	g.points(s, f)
+	g.signs(s)
 	g.message(s, f)
 	g.talk(f.Talk, Rows-2)
 	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, clip(f.Below, Columns)), dim, black)
@@ -371,6 +372,23 @@ func (g *Grid) message(s *game.State, f *Info) {
 				t.Wins), Tanks[i])
 			row++
 		}
+	}
+}
+
+// signs are shown above tanks, and of who has none where it ended: in the first row of the arena.
+func (g *Grid) signs(s *game.State) {
+	for i := range s.Tanks {
+		t := &s.Tanks[i]
+		if t.Shown == 0 || !s.Slots.Has(i) {
+			continue
+		}
+		text := " " + game.Signs[t.Sign] + " "
+		y := row(t.Y) - 1
+		if t.Health == 0 {
+			y = 1
+		}
+		x := min(max(int(t.X/game.Unit)-len(text)/2, 0), Columns-len(text))
+		g.Text(y, x, text, Color{10, 10, 14}, Tanks[i])
 	}
 }
 

@@ -69,6 +69,11 @@ func TestNews(t *testing.T) {
 			t.Errorf("no %q in\n%s", want, all)
 		}
 	}
+	s.Tanks[0].Sign, s.Tanks[0].Shown = 3, 1
+	if all := text(Draw(s, info)); !strings.Contains(all, " GG ") {
+		t.Errorf("no sign in\n%s", all)
+	}
+	s.Tanks[0].Shown = 0
 	s.Clock += fresh
 	if all := text(Draw(s, info)); strings.Contains(all, "Cy has burnt") || !strings.Contains(all, "Ann blew up you.") {
 		t.Errorf("later:\n%s", all)

@@ -92,7 +92,7 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 	if v.State != nil && v.Phase == match.Playing {
 		info := screen.Info{Names: v.Names, Me: v.Slot, Talk: Lines(v.Talk, &v.Names),
 			Gear:  o.draft.Load() == nil,
-			Below: o.below("arrows drive, x stops, space fires, m mines, t talks, q quits")}
+			Below: o.below("arrows drive, x stops, space fires, m mines, 6 to 9 show !, ?, GG, ha; t talks, q quits")}
 		if v.Note != "" {
 			info.Talk = append(info.Talk, screen.Line{Slot: -1, Text: v.Note})
 		}

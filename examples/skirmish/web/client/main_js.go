@@ -58,6 +58,7 @@ var buttons = map[string]uint32{
 	"ArrowUp": 1 << game.Up, "KeyW": 1 << game.Up, "ArrowRight": 1 << game.Right, "KeyD": 1 << game.Right,
 	"ArrowDown": 1 << game.Down, "KeyS": 1 << game.Down, "ArrowLeft": 1 << game.Left, "KeyA": 1 << game.Left,
 	"Space": 1 << 8, "KeyM": 1 << 9, "KeyE": 1 << 9,
+	"Digit6": 1 << 10, "Digit7": 1 << 11, "Digit8": 1 << 12, "Digit9": 1 << 13,
 }
 
 // input is what the keys that are down do.
@@ -73,6 +74,12 @@ func input() (in game.Input) {
 	}
 	if h&(1<<9) != 0 {
 		in |= game.Mine
+	}
+	for n := range game.Sign(4) {
+		if h&(1<<(10+n)) != 0 {
+			in |= (n + 1).Showing()
+			break
+		}
 	}
 	return in
 }
