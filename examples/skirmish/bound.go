@@ -258,7 +258,7 @@ func (y *system) meet(ctx context.Context) error {
 			y.saved, y.state = s, "The host is gone. The match goes on with the next one, in a few seconds ..."
 		}
 	}
-	o := session.NewOnline(ctx, title, !y.s.late, false, player)
+	o := y.s.online(ctx, title, false, player)
 	y.mu.Lock()
 	y.online, y.wrong = o, nil
 	y.mu.Unlock()

@@ -302,15 +302,35 @@ func (s *settings) session(ctx context.Context) (show, error) {
 	case s.meet != "":
 		return newBound(ctx, s)
 	case s.join != "":
-		return session.NewOnline(ctx, s.join, !s.late, false, s.player(s.dialer(s.join, cfg))), nil
+		return s.online(ctx, s.join, false, s.player(s.dialer(s.join, cfg))), nil
 	}
 	h, at, err := s.host(ctx, cfg)
 	if err != nil {
 		return nil, err
 	}
 	go h.Run(ctx)
-	return session.NewOnline(ctx, "others join with -join "+at+s.elsewhere, !s.late, true,
-		s.player(s.dialer(at, cfg))), nil
+	return s.online(ctx, "others join with -join "+at+s.elsewhere, true, s.player(s.dialer(at, cfg))), nil
+}
+
+// online is a player as a session, who is told what else there is to know.
+func (s *settings) online(ctx context.Context, title string, quick bool, c match.PlayerConfig) *session.Online {
+	o := session.NewOnline(ctx, title, !s.late, quick, c)
+	o.Also(func(v match.View) string {
+		if t := s.recording.trouble(); t != "" {
+			return t
+		}
+		n := 0
+		for _, name := range v.Names {
+			if name != "" {
+				n++
+			}
+		}
+		if s.duel && v.Phase == match.Lobby && n != 2 && n > 0 {
+			return fmt.Sprintf("-duel is for two who are here, and there are %d: this match is as without it.", n)
+		}
+		return ""
+	})
+	return o
 }
 
 func (s *settings) player(dial dialer) match.PlayerConfig {

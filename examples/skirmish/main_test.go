@@ -371,6 +371,10 @@ func TestUsage(t *testing.T) {
 		{"-meet peer-to-peer -join 127.0.0.1", "-join has no meaning with -meet peer-to-peer"},
 		{"-meet slotserver", "needs the address of one"},
 		{"-bind 127.0.0.1", "-bind has no meaning with the own host"},
+		{"-headless -duel", "-duel is for two bots"},
+		{"-headless -bots 1", "has at least 2"},
+		{"-headless -seed 3", "-seed has no meaning"},
+		{"-headless -fast -link udp", "-link has no meaning with -headless -fast"},
 		{"-headless -loss 0.1", "-loss has no meaning with -link tcp"},
 		{"-tunnel 127.0.0.1:2130", "-tunnel has no meaning with -link tcp"},
 		{"-headless -record " + none + "/x", "not a directory"},
@@ -384,6 +388,27 @@ func TestUsage(t *testing.T) {
 	}
 }
 
+// A league in virtual time is the same for equal seeds, and can be seen again.
+func TestFast(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "match")
+	league := func(args ...string) string {
+		var out, errs bytes.Buffer
+		if code := run(append(strings.Fields("-headless -fast -rounds 2 -matches 9"), args...), &out, &errs); code != 0 {
+			t.Fatalf("exit code %d\n%s%s", code, &out, &errs)
+		}
+		matches, _, _ := strings.Cut(out.String(), "9 matches of 3 bots in virtual time")
+		return matches
+	}
+	first := league("-seed", "5", "-record", file)
+	if n := strings.Count(first, "\nmatch "); n != 8 || league("-seed", "5") != first || league("-seed", "6") == first {
+		t.Errorf("%s", first)
+	}
+	var out, errs bytes.Buffer
+	if code := run([]string{"-replay", file, "-film", file + ".gif", "-for", "1s"}, &out, &errs); code != 0 {
+		t.Errorf("exit code %d\n%s", code, &errs)
+	}
+}
+
 // Bots play duels over real sockets.
 func TestHeadlessDuel(t *testing.T) {
 	t.Parallel()
@@ -392,6 +417,41 @@ func TestHeadlessDuel(t *testing.T) {
 	if code := run(args, &out, &errs); code != 0 || !strings.Contains(out.String(), "1 matches of 2 bots over udp") {
 		t.Errorf("exit code %d\n%s%s", code, &out, &errs)
 	}
+}
+
+// Who has asked for a duel and is not one of two is told that it is none.
+func TestDuelForTwo(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	s := parsed(t, "-duel -listen 127.0.0.1:0 -rate 100 -rounds 9 -bots 1")
+	h, at, err := s.host(ctx, s.carrier())
+	if err != nil {
+		t.Fatal(err)
+	}
+	go h.Run(ctx)
+	ann := s.online(ctx, "", false, s.player(s.dialer(at, s.carrier())))
+	seen(t, ann, "-duel is for two who are here, and there are 1")
+	bob, err := parsed(t, "-name Bob -join "+at).session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, bob, "■ Bob")
+	ann.Type(ctx, '\r')
+	bob.Type(ctx, '\r')
+	seen(t, ann, "1/9")
+	seen(t, bob, "1/9")
+	watcher, err := parsed(t, "-watch "+at).session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, watcher, "Bob ") // a duel is seen, too
+	bob.(talker).Say(ctx, "hello")
+	seen(t, bob, "there is no talk. 6 to 9 show signs")
+	cancel()
+	<-ann.Over()
+	<-bob.Over()
+	<-watcher.Over()
 }
 
 // An interrupt is no defect, and is not taken for a match that has been played.

@@ -51,16 +51,16 @@ func NewRecorder(w io.Writer) (*Recorder, error) {
 	return &Recorder{w: w, err: err}, err
 }
 
-// Begin and Turn are for a program that plays turns of its own, without a [Client]: the game begins, and then each turn
-// with the checksum before it. The error is what OnError was told.
+// Begin and Turn are for a program that plays turns of its own, without a [Client]: the game begins, and then come its
+// turns. The error is what OnError was told.
 func (r *Recorder) Begin(seed uint32, players []int) error {
 	r.start(seed, players)
 	return r.failure()
 }
 
-// Turn writes a turn, see Begin.
-func (r *Recorder) Turn(t *Turn, sum uint32) error {
-	r.turn(t, sum, true)
+// Turn writes a turn, with the checksum of the game before it if that is known; see Begin.
+func (r *Recorder) Turn(t *Turn, sum uint32, known bool) error {
+	r.turn(t, sum, known)
 	return r.failure()
 }
 

@@ -173,6 +173,10 @@ type pair struct {
 	mu    sync.Mutex
 	keys  map[int]uint64
 	links []transport.Link
+	slots [2]int // of the links
+	seed  uint32
+	names [game.Players]string
+	tap   *tap // when both are there
 }
 
 // sit takes a link whose first eight bytes are the key of a slot.
@@ -198,24 +202,35 @@ func (q *pair) sit(ctx context.Context, l transport.Link) {
 			continue
 		}
 		delete(q.keys, slot)
+		if len(q.links) < 2 {
+			q.slots[len(q.links)] = slot
+		}
 		if q.links = append(q.links, l); len(q.links) == 2 {
 			x, y := q.links[0], q.links[1]
-			context.AfterFunc(ctx, func() { x.Abort(); y.Abort() })
-			go bring(x, y)
-			go bring(y, x)
+			t := newTap(q.seed, q.slots, q.names)
+			q.tap = t
+			context.AfterFunc(ctx, func() { x.Abort(); y.Abort(); t.end() })
+			go bring(x, y, t, 0)
+			go bring(y, x, t, 1)
 		}
 		q.came(slot)
+		return
+	}
+	if q.tap != nil && binary.BigEndian.Uint64(b[:]) == lookOn {
+		go q.tap.show(ctx, l)
 		return
 	}
 	l.Abort() // nobody's key
 }
 
 // bring brings bytes from one link to another one until either ends.
-func bring(from, to transport.Link) {
+func bring(from, to transport.Link, t *tap, side int) {
+	defer t.end()
 	buf := make([]byte, 4096)
 	for {
 		got, err := from.Receive(buf)
 		if err == nil && got.N > 0 {
+			t.hear(side, buf[:got.N])
 			err = errors.Join(to.Send(0, buf[:got.N]), to.Flush())
 		}
 		switch {

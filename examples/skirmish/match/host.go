@@ -53,7 +53,7 @@ type HostConfig struct {
 	// all places of a match. At the door for frames it is four more, of those who look on. Links without an
 	// address are not counted.
 	PerAddress int
-	// Duel has matches of two played as duels: the two are in step with each other, and nobody looks on.
+	// Duel has matches of two played as duels: the two are in step with each other.
 	Duel bool
 	// Sinks record each step of the host's machine.
 	Sinks  []trace.Sink
@@ -430,7 +430,12 @@ func (h *Host) start(ctx context.Context) {
 			h.nudge()
 		}
 		if h.m.Seed&duels != 0 {
-			p.pair = &pair{came: came, keys: h.seated()}
+			p.pair = &pair{came: came, keys: h.seated(), seed: uint32(h.m.Seed)}
+			h.some(func(q int) bool {
+				seat := &h.m.Seats[q].Value
+				p.pair.names[seat.Slot] = seat.Name.String()
+				return false
+			})
 			context.AfterFunc(p.ctx, func() { close(p.over) })
 			return
 		}

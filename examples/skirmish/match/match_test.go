@@ -1,6 +1,7 @@
 package match_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -235,6 +236,92 @@ func TestDuel(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Who looks on at a duel sees it from its beginning to its end, whenever it comes, and holds nobody up.
+func TestDuelWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Settings: match.Settings{Rounds: 2, Bots: 1}})
+		r.faults = impair.Faults{Delay: 20 * time.Millisecond, Jitter: 20 * time.Millisecond}
+		_, ann := r.sit("Ann", 1)
+		_, bob := r.sit("Bob", 1)
+		time.Sleep(8 * time.Second) // virtual: they fight
+		ctx, cancel := context.WithCancel(r.ctx)
+		first, sum, names := uint32(0), uint32(0), [game.Players]string{}
+		w := match.Watcher{Dial: func(ctx context.Context) (transport.Link, error) { return r.dial("w")(ctx, 1) },
+			OnFrame: func(s *game.State, who *match.Roster) {
+				if names = who.Names; first == 0 {
+					first = s.Frame
+				}
+				if s.Phase == game.Over && sum == 0 {
+					sum = s.Checksum()
+				}
+			}}
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		time.Sleep(time.Second)
+		for range 14 { // more than may look on: strangers who read nothing
+			l, err := r.dial("x")(r.ctx, 1)
+			if err != nil {
+				t.Fatal(err)
+			}
+			l.Send(0, make([]byte, 8))
+			l.Flush()
+		}
+		if err := errors.Join(<-ann, <-bob); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Second)
+		cancel()
+		<-done
+		if n := r.same(); n != 1 || first != 1 {
+			t.Errorf("%d duels, seen from frame %d", n, first)
+		}
+		for _, list := range r.results {
+			for _, res := range list {
+				if res.Sum != sum || names[res.Slot] == "" {
+					t.Errorf("slot %d has come to %08x, and who looks on to %08x with the names %q", res.Slot, res.Sum,
+						sum, names)
+				}
+			}
+		}
+	})
+}
+
+// A duel is recorded, and the recording comes to the same end, also if one of the two goes and the other plays on.
+func TestDuelRecorded(t *testing.T) {
+	for _, after := range []time.Duration{time.Hour, 9 * time.Second} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Patience: 5 * time.Second,
+				Settings: match.Settings{Rounds: 2, Bots: 1}})
+			var file bytes.Buffer
+			_, ann := r.sit("Ann", 1, func(c *match.PlayerConfig) {
+				c.Record = func() *frames.Recorder { rec, _ := frames.NewRecorder(&file); return rec }
+			})
+			killed, bob := r.sit("Bob", 1)
+			time.AfterFunc(after, killed.Kill)
+			if err := <-ann; err != nil {
+				t.Error(err)
+			}
+			<-bob
+			var last game.State
+			_, err := frames.Play(&file, match.Playback(func(s *game.State, _ *match.Roster) {
+				if last.Phase != game.Over {
+					last = *s
+				}
+			}), nil)
+			for _, list := range r.results {
+				for _, res := range list {
+					if res.Err == nil && (err != nil || last.Checksum() != res.Sum) {
+						t.Errorf("%v: %v, the recording ends in %+v", after, err, last.Tanks)
+					}
+				}
+			}
+			if r.played["Ann"] != 1 {
+				t.Errorf("played %v", r.played)
+			}
+		})
+	}
 }
 
 // Who is left alone in a duel plays it to its end, whether the other one leaves before it or in it.

@@ -501,6 +501,9 @@ func (p *Player) Say(ctx context.Context, text string) bool {
 	phase, m := p.view.Phase, p.sim
 	p.mu.Unlock()
 	if phase == Playing && m != nil {
+		if m.seed&duels != 0 {
+			p.set(func(v *View) { v.Note = "Nobody is between the two of a duel, so there is no talk. 6 to 9 show signs." })
+		}
 		return m.say(text)
 	}
 	t, ok := skirmish.NewText(text)

@@ -289,7 +289,7 @@ func (m *sim) turn(who game.Mask, inputs [game.Players]game.Input, left []int, l
 	m.names = [game.Players]string{} // they are told once
 	m.mu.Unlock()
 	if m.record != nil {
-		m.record.Turn(t, m.Sum()) // who writes it hears of errors
+		m.record.Turn(t, m.Sum(), true) // who writes it hears of errors
 	}
 	m.Turn(t)
 }

@@ -2,6 +2,8 @@ package match
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
@@ -28,11 +30,14 @@ func (w *Watcher) Run(ctx context.Context) error {
 			if w.OnIdle != nil {
 				w.OnIdle(nil) // until something is to be seen
 			}
-			m := newSim(frames.Watch, 0)
-			m.each = w.OnFrame
+			m, seen := newSim(frames.Watch, 0), false
+			m.each = func(s *game.State, r *Roster) { seen = true; w.OnFrame(s, r) }
 			c := frames.NewClient(frames.ClientConfig{Slot: frames.Watch, Name: "watches", Game: m,
 				MaxSnapshot: 1 << 16})
 			c.Run(ctx, link)
+			if !seen && ctx.Err() == nil {
+				w.duel(ctx)
+			}
 		}
 		if ctx.Err() == nil && w.OnIdle != nil {
 			w.OnIdle(err)
@@ -45,4 +50,18 @@ func (w *Watcher) Run(ctx context.Context) error {
 		}
 	}
 	return context.Cause(ctx)
+}
+
+// duel looks on at a duel, if there is one.
+func (w *Watcher) duel(ctx context.Context) {
+	link, err := w.Dial(ctx)
+	if err != nil {
+		return
+	}
+	stop := context.AfterFunc(ctx, func() { link.Abort() })
+	defer stop()
+	defer link.Abort()
+	if errors.Join(link.Send(0, binary.BigEndian.AppendUint64(nil, lookOn)), link.Flush()) == nil {
+		frames.Play(received{link}, Playback(w.OnFrame), nil) // it comes as it is played
+	}
 }

@@ -22,6 +22,7 @@ type Online struct {
 	draft atomic.Pointer[string]
 	over  chan struct{}
 	err   error // why it is over
+	also  func(match.View) string
 	last  atomic.Pointer[game.State]
 
 	// Of who waits and looks on meanwhile.
@@ -64,6 +65,9 @@ func NewOnline(ctx context.Context, title string, ahead, quick bool, cfg match.P
 	return o
 }
 
+// Also has a line more shown where f says one: it is called for each frame. It comes before the first one.
+func (o *Online) Also(f func(match.View) string) { o.also = f }
+
 // Err is why it is over. It is for those who have waited for Over.
 func (o *Online) Err() error { return o.err }
 
@@ -86,15 +90,21 @@ func (o *Online) Frame(in game.Input) *screen.Grid { return o.With(in, "") }
 func (o *Online) With(in game.Input, say string) *screen.Grid {
 	o.input.Store(uint32(in))
 	v := o.p.View(o.ahead)
+	also := ""
+	if o.also != nil {
+		also = o.also(v)
+	}
 	if g := o.look(v); g != nil {
 		return g
 	}
 	if v.State != nil && v.Phase == match.Playing {
 		info := screen.Info{Names: v.Names, Me: v.Slot, Talk: Lines(v.Talk, &v.Names),
 			Gear:  o.draft.Load() == nil,
-			Below: o.below("arrows drive, x stops, space fires, m mines, 6 to 9 show !, ?, GG, ha; t talks, q quits")}
-		if v.Note != "" {
-			info.Talk = append(info.Talk, screen.Line{Slot: -1, Text: v.Note})
+			Below: o.below("arrows drive  x stop  space fire  m mine  6-9 ! ? GG ha  t talk  q quit")}
+		for _, note := range []string{v.Note, also} {
+			if note != "" {
+				info.Talk = append(info.Talk, screen.Line{Slot: -1, Text: note})
+			}
 		}
 		for i := range info.Names {
 			if info.Names[i] == "" && v.State.Slots.Has(i) {
@@ -115,8 +125,10 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 	case match.Loading, match.Playing:
 		r.Lines = []string{"The match begins ..."}
 	}
-	if say != "" {
-		r.Lines = append(r.Lines, say)
+	for _, line := range []string{say, also} {
+		if line != "" {
+			r.Lines = append(r.Lines, line)
+		}
 	}
 	return screen.Lobby(&r)
 }

@@ -1,0 +1,178 @@
+package match
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/examples/skirmish/game"
+	"github.com/parley-go/parley/machines/battleend"
+	"github.com/parley-go/parley/runtime/transport"
+)
+
+// A duel has no server of frames whom one could look on at. But its host hears all that the two say, and so makes a
+// recording of it, as far as it has come: that is what those get who look on.
+
+// lookOn is what somebody sends to the door for frames who looks on at a duel, in the place of a key.
+const lookOn = 0
+
+// The bounds of a tap: of its recording in bytes, of those who look on, and of inputs that one side is ahead.
+const (
+	mostHistory = 16 << 20
+	mostLook    = 12
+	mostAhead   = 256
+)
+
+// tap hears both sides of a duel. It never holds them up, and hears nothing more of one that says what no duel has.
+type tap struct {
+	slots [2]int
+	names [game.Players]string
+
+	mu      sync.Mutex
+	heard   [2][]byte // the beginning of a message
+	inputs  [2][]game.Input
+	before  [game.Players]game.Input
+	frame   uint32
+	record  *frames.Recorder
+	history []byte
+	more    chan struct{} // closed when there is more
+	over    bool
+	looks   int
+}
+
+func newTap(seed uint32, slots [2]int, names [game.Players]string) *tap {
+	t := &tap{slots: slots, names: names, more: make(chan struct{})}
+	for side := range t.inputs {
+		t.inputs[side] = make([]game.Input, delay) // the first ones are empty
+	}
+	t.record, _ = frames.NewRecorder((*history)(t)) // it never fails
+	t.record.Begin(seed, slots[:])
+	return t
+}
+
+// history takes the recording of a tap, whose mutex the caller has.
+type history tap
+
+// Write implements io.Writer.
+func (t *history) Write(b []byte) (int, error) {
+	t.history = append(t.history, b...)
+	close(t.more)
+	t.more = make(chan struct{})
+	return len(b), nil
+}
+
+// hear takes what one side has said.
+func (t *tap) hear(side int, b []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.heard[side] = append(t.heard[side], b...)
+	for !t.over {
+		n, err := battleend.FrameSize(t.heard[side])
+		if err == nil && (n == 0 || n > len(t.heard[side])) {
+			return
+		}
+		var m battleend.Message
+		if err == nil {
+			err = battleend.DecodeMessage(t.heard[side][:n], &m)
+		}
+		if err != nil || len(t.inputs[side]) > mostAhead || len(t.history) > mostHistory {
+			t.finish()
+			return
+		}
+		t.heard[side] = t.heard[side][n:]
+		if m.Kind == battleend.MessageBattleinput {
+			t.inputs[side] = append(t.inputs[side], game.Input(m.Battleinput.Bits))
+			t.play()
+		}
+	}
+	t.heard[side] = nil
+}
+
+// play records the frames of which both inputs are there.
+func (t *tap) play() {
+	for len(t.inputs[0]) > 0 && len(t.inputs[1]) > 0 {
+		now, who := t.before, game.Mask(0)
+		for side, slot := range t.slots {
+			now[slot], who = t.inputs[side][0], who.With(slot)
+			t.inputs[side] = t.inputs[side][1:]
+		}
+		t.record.Turn(frameOf(t.frame, frameTime, who, t.before, now, &t.names), 0, false)
+		t.names, t.before = [game.Players]string{}, now // names are told once
+		t.frame++
+	}
+}
+
+// end ends the recording.
+func (t *tap) end() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.finish()
+}
+
+func (t *tap) finish() {
+	if !t.over {
+		t.over = true
+		close(t.more)
+	}
+}
+
+// show gives the recording to somebody who looks on, as it grows.
+func (t *tap) show(ctx context.Context, l transport.Link) {
+	stop := context.AfterFunc(ctx, func() { l.Abort() })
+	defer stop()
+	t.mu.Lock()
+	late := t.over || t.looks == mostLook
+	if !late {
+		t.looks++
+	}
+	t.mu.Unlock()
+	if late {
+		l.Abort()
+		return
+	}
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.looks--
+	}()
+	for sent := 0; ; {
+		t.mu.Lock()
+		b, more, over := t.history[sent:], t.more, t.over
+		t.mu.Unlock()
+		switch {
+		case len(b) > 0:
+			b = b[:min(len(b), 1<<12)]
+			if errors.Join(l.Send(0, b), l.Flush()) != nil {
+				l.Abort()
+				return
+			}
+			sent += len(b)
+		case over:
+			l.Close()
+			return
+		default:
+			select {
+			case <-more:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// received reads what a link brings.
+type received struct{ l transport.Link }
+
+// Read implements io.Reader.
+func (r received) Read(b []byte) (int, error) {
+	for {
+		got, err := r.l.Receive(b)
+		if got.N > 0 || err != nil {
+			return got.N, err
+		}
+	}
+}
+
+var _ io.Reader = received{}
