@@ -260,6 +260,7 @@ func TestDuelWatched(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- w.Run(ctx) }()
 		time.Sleep(time.Second)
+		var strangers []transport.Link
 		for range 14 { // more than may look on: strangers who read nothing
 			l, err := r.dial("x")(r.ctx, 1)
 			if err != nil {
@@ -267,6 +268,7 @@ func TestDuelWatched(t *testing.T) {
 			}
 			l.Send(0, make([]byte, 8))
 			l.Flush()
+			strangers = append(strangers, l)
 		}
 		if err := errors.Join(<-ann, <-bob); err != nil {
 			t.Error(err)
@@ -274,6 +276,15 @@ func TestDuelWatched(t *testing.T) {
 		time.Sleep(time.Second)
 		cancel()
 		<-done
+		shown := 0
+		for _, l := range strangers {
+			if got, _ := l.Receive(make([]byte, 100)); got.N > 0 {
+				shown++
+			}
+		}
+		if shown != 11 {
+			t.Errorf("%d strangers may look on beside one, not 11", shown)
+		}
 		if n := r.same(); n != 1 || first != 1 {
 			t.Errorf("%d duels, seen from frame %d", n, first)
 		}
@@ -317,8 +328,8 @@ func TestDuelRecorded(t *testing.T) {
 					}
 				}
 			}
-			if r.played["Ann"] != 1 {
-				t.Errorf("played %v", r.played)
+			if bots := last.Bots.Len(); r.played["Ann"] != 1 || (bots == 2) != (after == 9*time.Second) {
+				t.Errorf("%v: played %v, %d bots", after, r.played, bots)
 			}
 		})
 	}
