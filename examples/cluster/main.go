@@ -10,8 +10,8 @@
 //
 // It parses flags and prints; a server is the business of internal/node. Start from [run].
 //
-// Exit codes: 0 done, or a server was ended; 1 it could not go on; 2 wrong usage, an address cannot be listened on, or a
-// folder cannot be written; 130 a trial was interrupted, and what it has said is a part.
+// Exit codes: 0 done, or a server was ended; 1 it could not go on; 2 wrong usage, an address cannot be listened on, or
+// a folder cannot be written; 130 a trial was interrupted, and what it has said is a part.
 package main
 
 import (
@@ -137,7 +137,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case ctx.Err() != nil && o.serve:
 		return 0
 	case ctx.Err() != nil:
-		fmt.Fprintln(stderr, "cluster: interrupted: what is said above is a part of the trial, and nothing of it goes on")
+		fmt.Fprintln(stderr, "cluster: interrupted: what is said above is a part of the trial")
 		return 130
 	}
 	op, path := new(net.OpError), new(fs.PathError)

@@ -63,10 +63,7 @@ func TestFillsTheCluster(t *testing.T) {
 		for j, kind := range []tenure.Kind{tenure.KindLobby, tenure.KindMatch} {
 			coming.Go(func() {
 				for k := range 40 {
-					m, ok := from(t, attacker, s.address, kind, fmt.Sprint("g", i, j, k))
-					if ok && m.Kind != tenure.MessageHere && m.Kind != tenure.MessageMoved && m.Kind != tenure.MessageLater {
-						t.Errorf("the attacker is told %v", m.Kind)
-					}
+					from(t, attacker, s.address, kind, fmt.Sprint("g", i, j, k))
 				}
 			})
 		}

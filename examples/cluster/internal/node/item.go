@@ -19,6 +19,7 @@ type item struct {
 	// claim says whose the game is, and serves what is done while it is ours.
 	claim  *tenure.ClaimRunner
 	record *record
+	armed  bool // it has a timer that runs
 	serves service
 	since  time.Time  // it is ours
 	idle   time.Time  // nobody has been there
@@ -49,7 +50,7 @@ const attempts = 3
 
 // ask asks for the game. Where it is nobody's, may says whether it may begin. The caller has the lock.
 func (it *item) ask(ctx context.Context, st *store.Store, known tenure.Epoch, may func() bool) outcome {
-	if it.command(func() fsm.Result { return it.claim.Ask(known) }).Code == fsm.Ignored {
+	if it.command(func() fsm.Result { return it.claim.Ask(known) }).Code == fsm.Ignored && it.armed {
 		it.timeout() // it was left without an answer the last time
 	}
 	return it.carryOut(ctx, st, may)
@@ -63,6 +64,10 @@ func (it *item) carryOut(ctx context.Context, st *store.Store, may func() bool) 
 		var question *tenure.Message
 		for i := range it.claim.Effects() {
 			switch it.claim.Effect(i).Kind {
+			case fsm.StartTimer:
+				it.armed = true
+			case fsm.StopTimer:
+				it.armed = false
 			case fsm.Send:
 				question = it.claim.Message(i)
 			case fsm.Report:
@@ -79,7 +84,8 @@ func (it *item) carryOut(ctx context.Context, st *store.Store, may func() bool) 
 		if question == nil {
 			return out
 		}
-		if begins := question.Kind == tenure.MessageTake && it.claim.Machine.Owner == 0; begins && may != nil && !asked {
+		begins := question.Kind == tenure.MessageTake && it.claim.Machine.Owner == 0
+		if begins && may != nil && !asked {
 			if asked = true; !may() {
 				return outcome{limited: true}
 			}
@@ -89,9 +95,10 @@ func (it *item) carryOut(ctx context.Context, st *store.Store, may func() bool) 
 			if silent++; silent >= attempts || ctx.Err() != nil {
 				return outcome{}
 			}
-			if it.timeout().Code == fsm.Refused { // nothing was to be answered
+			if !it.armed { // it waits for no answer
 				return out
 			}
+			it.timeout()
 			continue
 		}
 		frame, err := tenure.AppendMessage(nil, &a)
@@ -118,6 +125,7 @@ func (it *item) command(give func() fsm.Result) fsm.Result {
 // timeout tells the machine that there is no answer.
 func (it *item) timeout() fsm.Result {
 	before := it.claim.State()
+	it.armed = false
 	res := it.claim.Timeout(0, 0)
 	it.record.step(it.claim, trace.Timeout, nil, before, res)
 	return res

@@ -28,8 +28,8 @@ type Config struct {
 	// Connections is how many players there are at a time, 0 for 16,384, and PerAddress how many of them may have one
 	// address, 0 for a quarter. So many of an address may come at once, too, and then a sixteenth of that each second.
 	Connections, PerAddress int
-	// GamesPerAddress is how many lobbies, and how many matches, one address may have begun of those that are here, 0 for a
-	// quarter. How many it may begin in a time is the store's business.
+	// GamesPerAddress is how many lobbies, and how many matches, one address may have begun of those that are here, 0
+	// for a quarter. How many it may begin in a time is the store's business.
 	GamesPerAddress int
 	// Idle is after how long a lobby or match that nobody is in is given back, 0 for 30 seconds.
 	Idle time.Duration

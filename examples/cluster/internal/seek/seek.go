@@ -143,7 +143,7 @@ func (s *Seeker) ask(
 		return nil, m, err
 	}
 	conn = c.(*net.TCPConn)
-	stop := context.AfterFunc(ctx, func() { _ = conn.SetDeadline(time.Unix(1, 0)) })
+	stop := context.AfterFunc(ctx, func() { _ = c.SetDeadline(time.Unix(1, 0)) }) // conn is another one after a return
 	if _, err = conn.Write(question); err == nil {
 		m, err = node.ReadFrame(conn)
 	}

@@ -29,8 +29,8 @@ type Config struct {
 	Replicas int
 	// Patience is how long an answer may take, 0 for a second.
 	Patience time.Duration
-	// Burst is how many lobbies and matches one address may begin at once anywhere in the cluster, 0 for 512, and Refill
-	// in what time it may begin another one, 0 for a second.
+	// Burst is how many lobbies and matches one address may begin at once anywhere in the cluster, 0 for 512, and
+	// Refill in what time it may begin another one, 0 for a second.
 	Burst  int
 	Refill time.Duration
 	// Now is the time by this computer's clock; nil for [time.Now]. Only its steps count: see [Store.Now].
@@ -97,8 +97,8 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 		cfg.Now = time.Now
 	}
 	if cfg.Burst < 1 || cfg.Refill < time.Millisecond || time.Duration(cfg.Burst) > 7*24*time.Hour/cfg.Refill {
-		return nil, fmt.Errorf("%d games at once and one more each %v: it has to be whole again within a week", cfg.Burst,
-			cfg.Refill)
+		return nil, fmt.Errorf("%d games at once and one more each %v: it has to be whole again within a week",
+			cfg.Burst, cfg.Refill)
 	}
 	js, err := jetstream.New(nc, jetstream.WithDefaultTimeout(cfg.Patience))
 	if err != nil {
