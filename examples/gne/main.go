@@ -16,13 +16,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/gne/internal/player"
+	"github.com/parley-go/parley/examples/internal/journal"
 	"github.com/parley-go/parley/examples/internal/usage"
 )
 
@@ -34,7 +34,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("gne", flag.ContinueOnError)
-	s := server{log: slog.New(slog.NewTextHandler(stderr, nil))}
+	s := server{log: journal.New(stderr)}
 	address := flags.String("listen", ":4300", "`address` to listen on, over TCP")
 	socket := flags.String("udp", "", "`address` of the UDP socket; without it that of -listen")
 	flags.StringVar(&s.game, "game", "Parley", "`name` of the game; others are refused")

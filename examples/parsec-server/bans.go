@@ -3,10 +3,12 @@ package main
 import (
 	"bufio"
 	"fmt"
+	"io"
 	"net/netip"
 	"os"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 )
 
@@ -21,6 +23,9 @@ type bans struct {
 	size    int64
 }
 
+// maxBans is the most bytes of the file.
+const maxBans = 1 << 20
+
 // read returns the list as the file has it now.
 func (b *bans) read() ([]netip.Prefix, error) {
 	b.mu.Lock()
@@ -32,13 +37,23 @@ func (b *bans) read() ([]netip.Prefix, error) {
 	if info.ModTime().Equal(b.changed) && info.Size() == b.size {
 		return b.list, nil
 	}
-	f, err := os.Open(b.file)
+	// A pipe that nobody writes to would keep the server waiting, so it is not waited for.
+	f, err := os.OpenFile(b.file, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	if err != nil {
 		return b.list, err
 	}
 	defer f.Close()
+	if info, err = f.Stat(); err != nil {
+		return b.list, err
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return b.list, fmt.Errorf("%s is no plain file", b.file)
+	case info.Size() > maxBans:
+		return b.list, fmt.Errorf("%s has %d bytes, and %d are read at most", b.file, info.Size(), maxBans)
+	}
 	var list []netip.Prefix
-	lines := bufio.NewScanner(f)
+	lines := bufio.NewScanner(io.LimitReader(f, maxBans))
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
 		if text = strings.TrimSpace(text); text == "" {

@@ -24,7 +24,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
@@ -34,6 +33,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/parley-go/parley/examples/internal/journal"
+	"github.com/parley-go/parley/examples/internal/site"
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/parsec-server/master"
 	"github.com/parley-go/parley/machines/slotserver"
@@ -123,7 +124,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		return usage.Wrong(flags, stderr, err)
 	}
-	s.log = slog.New(slog.NewTextHandler(stderr, nil))
+	s.log = journal.New(stderr)
 	if c.mode == "master" {
 		return c.runMaster(ctx)
 	}
@@ -149,7 +150,7 @@ func (c *command) runMaster(ctx context.Context) int {
 			fmt.Fprintln(c.stdout, master.Summary(list))
 			return nil
 		}
-		return os.WriteFile(c.page, master.Page(list, time.Now()), 0o644)
+		return replace(c.page, master.Page(list, time.Now()))
 	}
 	if c.page != "" { // one that cannot be written is found now, not when the first server comes
 		if err := show(nil); err != nil {
@@ -177,6 +178,18 @@ func (c *command) runMaster(ctx context.Context) int {
 			c.s.log.Error("the page is as it was", "error", err)
 		}
 	}))
+}
+
+// replace writes a file as a whole: who reads it has the old one or the new one, whenever the server ends. What is
+// no plain file, such as /dev/stdout, is written to.
+func replace(name string, content []byte) error {
+	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
+		return os.WriteFile(name, content, 0o644)
+	}
+	if err := os.WriteFile(name+".new", content, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(name+".new", name)
 }
 
 // runPlayers runs a slot- or gameserver until ctx ends.
@@ -228,12 +241,9 @@ func (c *command) serveList(ctx context.Context, h http.Handler) (wait func(), e
 		return func() {}, fmt.Errorf("-http: %w", err)
 	}
 	fmt.Fprintf(c.stdout, "the list is at http://%s/\n", l.Addr())
-	web := http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: time.Minute}
-	stop := context.AfterFunc(ctx, func() { web.Close() })
 	var serving sync.WaitGroup
 	serving.Go(func() {
-		defer stop()
-		if err := web.Serve(l); err != nil && ctx.Err() == nil {
+		if err := site.Serve(ctx, l, h, site.Limits{}); err != nil {
 			c.s.log.Error("the list is no longer shown", "error", err)
 		}
 	})

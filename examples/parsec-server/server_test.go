@@ -4,18 +4,23 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/parley-go/parley/examples/remote"
+	"github.com/parley-go/parley/examples/remote/pilot"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -231,6 +236,128 @@ func testBans(t *testing.T, game bool) {
 	}
 	write("127.0.0.2\n")
 	a.says(join("a"), accepted("a", 0)...)
+}
+
+// TestBansFile: a file of bans that is none, or is too large, keeps the server from beginning, and one that runs has
+// the bans as they were.
+func TestBansFile(t *testing.T) {
+	dir := t.TempDir()
+	good, pipe, large := filepath.Join(dir, "bans"), filepath.Join(dir, "pipe"), filepath.Join(dir, "large")
+	if err := os.WriteFile(good, []byte("127.0.0.0/8\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(large, bytes.Repeat([]byte("10.0.0.1\n"), maxBans/9+1), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	broken := map[string]string{dir: "is no plain file", large: "are read at most"}
+	if exec.Command("mkfifo", pipe).Run() == nil {
+		broken[pipe] = "is no plain file"
+	}
+	_, address := start(t, good)
+	for file, want := range broken {
+		var errs bytes.Buffer
+		args := []string{"-listen", "127.0.0.1:0", "-bans", file}
+		if code := run(t.Context(), args, io.Discard, &errs); code != 2 || !strings.Contains(errs.String(), want) {
+			t.Errorf("%s: exit code %d\n%s", file, code, &errs)
+		}
+		if err := errors.Join(os.Rename(good, good+".old"), os.Symlink(file, good)); err != nil {
+			t.Fatal(err)
+		}
+		dial(t, address).says(join("a"), "you're banned from this server")
+		if err := os.Rename(good+".old", good); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestKilled: a server that is killed has lost nothing: the bans hold when it begins again, the masterserver lists it
+// again, its page is whole, and the recording has all that was heard before.
+func TestKilled(t *testing.T) {
+	dir := t.TempDir()
+	file := func(name string) string { return filepath.Join(dir, name) }
+	if err := os.WriteFile(file("bans"), nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	begin := func(want []string, args ...string) (kill func(), got []string) {
+		t.Helper()
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "PARSEC_SERVE="+strings.Join(args, " "))
+		out, err := cmd.StdoutPipe()
+		if err == nil {
+			err = cmd.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		kill = sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
+		t.Cleanup(kill)
+		for lines := bufio.NewScanner(out); len(got) < len(want) && lines.Scan(); {
+			if at, ok := strings.CutPrefix(lines.Text(), want[len(got)]); ok {
+				got = append(got, at)
+			}
+		}
+		if len(got) < len(want) {
+			t.Fatalf("%v: the server has not begun", args)
+		}
+		return kill, got
+	}
+	listening := []string{"listening on "}
+	page := func(name, what string) {
+		t.Helper()
+		for end := time.Now().Add(time.Minute); ; runtime.Gosched() {
+			b, err := os.ReadFile(name)
+			if err != nil || !bytes.HasSuffix(b, []byte("</html>\n")) {
+				t.Fatalf("the page is %q (%v)", b, err)
+			}
+			if bytes.Contains(b, []byte(what)) {
+				return
+			}
+			if time.Now().After(end) {
+				t.Fatalf("the page never has %s", what)
+			}
+		}
+	}
+	masterserver, door := begin(listening, "-mode", "master", "-page", file("page"), "-listen", "127.0.0.1:0")
+	serve := func(recording string) (kill func(), at []string) {
+		return begin([]string{"the game is at ", "listening on "}, "-mode", "game", "-listen", "127.0.0.1:0", "-udp",
+			"127.0.0.1:0", "-name", "Sturdy", "-bans", file("bans"), "-record", recording, "-master", door[0])
+	}
+	first, where := serve(file("one"))
+	page(file("page"), "Sturdy")
+	p, err := pilot.Dial(t.Context(), pilot.Options{Game: where[0], Lines: where[1], Name: "sid"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorded := func(recording, what string) bool {
+		var out, errs bytes.Buffer
+		show(recording, &out, &errs)
+		return strings.Contains(out.String(), what)
+	}
+	for n := 0; !recorded(file("one"), `SEND_TEXT{text: "sid hello"}`); n++ {
+		p.Fly(remote.Ship{Matrix: [12]float32{3: float32(n)}})
+		p.Say("hello")
+		if err := p.Send(); err != nil || n > 1e6 {
+			t.Fatal(err)
+		}
+	}
+	// A ban is a line in a file, which is written before it counts.
+	if err := os.WriteFile(file("bans"), []byte("127.0.0.0/8\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	dial(t, where[1]).says(join("evil"), "you're banned from this server")
+	first()
+	masterserver()
+	<-p.Done()
+	p.Close(t.Context())
+	if !recorded(file("one"), `"add ip: 127.0.0.1 name: sid in 0"`) {
+		t.Error("the recording has lost who played")
+	}
+	page(file("page"), "Sturdy") // as it was
+	again := file("again")
+	begin(listening, "-mode", "master", "-page", again, "-listen", door[0])
+	_, where = serve(file("two"))
+	dial(t, where[1]).says(join("evil"), "you're banned from this server")
+	page(again, "Sturdy")
 }
 
 // TestRegister: the server is in the masterserver's list with its players, also after that has begun again.

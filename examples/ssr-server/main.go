@@ -18,7 +18,6 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"net"
 	"os"
 	"os/signal"
@@ -26,6 +25,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/parley-go/parley/examples/internal/journal"
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/ssr-server/internal/registry"
 )
@@ -38,7 +38,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("ssr-server", flag.ContinueOnError)
-	s := server{log: slog.New(slog.NewTextHandler(stderr, nil))}
+	s := server{log: journal.New(stderr)}
 	var where registry.Where
 	about := registry.About{Version: "1"}
 	address := flags.String("listen", ":4000", "`address` to listen on")
