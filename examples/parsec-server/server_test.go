@@ -345,8 +345,8 @@ func TestKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	dial(t, where[1]).says(join("evil"), "you're banned from this server")
-	first()
 	masterserver()
+	first()
 	<-p.Done()
 	p.Close(t.Context())
 	if !recorded(file("one"), `"add ip: 127.0.0.1 name: sid in 0"`) {
