@@ -393,7 +393,8 @@ func TestFast(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "match")
 	league := func(args ...string) string {
 		var out, errs bytes.Buffer
-		if code := run(append(strings.Fields("-headless -fast -rounds 2 -matches 9"), args...), &out, &errs); code != 0 {
+		args = append(strings.Fields("-headless -fast -rounds 2 -matches 9"), args...)
+		if code := run(args, &out, &errs); code != 0 {
 			t.Fatalf("exit code %d\n%s%s", code, &out, &errs)
 		}
 		matches, _, _ := strings.Cut(out.String(), "9 matches of 3 bots in virtual time")

@@ -502,7 +502,9 @@ func (p *Player) Say(ctx context.Context, text string) bool {
 	p.mu.Unlock()
 	if phase == Playing && m != nil {
 		if m.seed&duels != 0 {
-			p.set(func(v *View) { v.Note = "Nobody is between the two of a duel, so there is no talk. 6 to 9 show signs." })
+			p.set(func(v *View) {
+				v.Note = "Nobody is between the two of a duel, so there is no talk. 6 to 9 show signs."
+			})
 		}
 		return m.say(text)
 	}

@@ -183,8 +183,8 @@ func TestKept(t *testing.T) {
 	}
 }
 
-// TestUnwritten: what cannot be written into the file does not happen: neither does a server come, nor does it change or
-// go. That is said once, and over when there is room again.
+// TestUnwritten: what cannot be written into the file does not happen: neither does a server come, nor does it change
+// or go. That is said once, and over when there is room again.
 func TestUnwritten(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "lists")
 	mend := func() {
