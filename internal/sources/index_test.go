@@ -44,7 +44,8 @@ type layout struct {
 // A reaction is what a state does with an event.
 type reaction struct {
 	mode model.Mode
-	to   map[string]bool // where branches lead; "" is the state itself
+	to   map[string]bool // where branches lead; "stays" is the state itself
+	sent map[string]bool // what branches send
 }
 
 // newIndex compiles a file.
@@ -174,13 +175,14 @@ func (x *index) state(machine string, m *model.Machine, st *model.State) {
 			continue
 		}
 		event := h.Event.Name
-		r := &reaction{mode: h.Mode, to: map[string]bool{}}
+		r := &reaction{mode: h.Mode, to: map[string]bool{}, sent: map[string]bool{}}
 		for _, b := range h.Branches {
 			if b.To == nil || b.To == st {
-				r.to[""] = true
+				r.to["stays"] = true
 			} else {
-				r.to[b.To.Name] = true
+				r.to["→ "+b.To.Name] = true
 			}
+			r.sends(b.Body)
 		}
 		x.states[st.Name][event], alone[event] = r, r
 		x.count(event, h)
@@ -188,6 +190,21 @@ func (x *index) state(machine string, m *model.Machine, st *model.State) {
 		for _, s := range around {
 			x.count(s+"."+event, h)
 			x.count(machine+"."+s+"."+event, h)
+		}
+	}
+}
+
+// sends notes what statements send.
+func (r *reaction) sends(list []model.Stmt) {
+	for _, st := range list {
+		switch st := st.(type) {
+		case *model.Send:
+			r.sent[st.Message.Name] = true
+		case *model.If:
+			r.sends(st.Then)
+			r.sends(st.Else)
+		case *model.Each:
+			r.sends(st.Body)
 		}
 	}
 }

@@ -162,7 +162,7 @@ func TestLines(t *testing.T) {
 }
 
 // TestReactions: a table whose columns are `state` and events says what each state does with each of them: `–` and
-// `refused` nothing, `stays`, `→ where`, several with `or` between them. What it says of another file than the first
+// `refused` nothing, else what is sent, and `stays` or `→ where`, several with `or` between them. What it says of another file than the first
 // stands behind a semicolon: `refused; coded.yaml → waiting`. The column `receives` has exactly the messages that a
 // state takes, in the file that its cell or the head names.
 func TestReactions(t *testing.T) {
@@ -211,7 +211,7 @@ func receives(t *testing.T, r row, x *index, state string) {
 	}
 }
 
-var arrow = regexp.MustCompile(`→ (\w+)|stays`)
+var arrow = regexp.MustCompile(`→ \w+|stays`)
 
 // reactions compares one cell in all files that the table is about.
 func reactions(t *testing.T, f *folder, r row, state, event, cell string) (looked int) {
@@ -231,8 +231,8 @@ func reactions(t *testing.T, f *folder, r row, state, event, cell string) (looke
 		}
 		looked++
 		want := map[string]bool{}
-		for _, m := range arrow.FindAllStringSubmatch(text, -1) {
-			want[m[1]] = true
+		for _, m := range slices.Concat(arrow.FindAllString(text, -1), capitals.FindAllString(text, -1)) {
+			want[m] = true
 		}
 		if len(want) == 0 && text != "–" && text != "refused" {
 			t.Errorf("%s: %q says nothing about %s in %s: write `–`, `refused`, `stays` or `→ STATE`",
@@ -241,10 +241,11 @@ func reactions(t *testing.T, f *folder, r row, state, event, cell string) (looke
 		}
 		got := map[string]bool{}
 		if re := x.states[state][event]; re != nil {
-			got = re.to
+			maps.Copy(got, re.to)
+			maps.Copy(got, re.sent)
 		}
 		if !maps.Equal(got, want) {
-			t.Errorf("%s: in %s/%s %s in %s leads to %q, not %q (\"\" is the state itself, [] is refused): "+mend,
+			t.Errorf("%s: in %s/%s %s in %s is %q, not %q ([] is refused): "+mend,
 				r.at, f.dir, file, event, state, slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)))
 		}
 	}
