@@ -91,7 +91,7 @@ func (s *scope) mark(whole, quoted string, strict bool) {
 
 // abbreviations are words in capitals that are no messages.
 var abbreviations = []string{"TCP", "UDP", "IPX", "HTTP", "GNE", "LF", "CR", "NWF", "GF", "SOURCES", "RACES", "RFC",
-	"ASCII", "IP", "ID"}
+	"ASCII", "IP", "ID", "JSON", "HTML"}
 
 func (s *scope) complain(format, name string) {
 	s.t.Helper()
