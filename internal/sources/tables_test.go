@@ -162,9 +162,9 @@ func TestLines(t *testing.T) {
 }
 
 // TestReactions: a table whose columns are `state` and events says what each state does with each of them: `–` and
-// `refused` nothing, else what is sent, and `stays` or `→ where`, several with `or` between them. What it says of another file than the first
-// stands behind a semicolon: `refused; coded.yaml → waiting`. The column `receives` has exactly the messages that a
-// state takes, in the file that its cell or the head names.
+// `refused` nothing, else what is sent, and `stays` or `→ where`, several with `or` between them. What it says of
+// another file than the first stands behind a semicolon: `refused; coded.yaml → waiting`. The column `receives` has
+// exactly the messages that a state takes, in the file that its cell or the head names.
 func TestReactions(t *testing.T) {
 	looked, taken := 0, 0
 	for _, f := range all(t) {
