@@ -27,6 +27,9 @@ func (s *System) advice(o explore.Options, res *explore.Result) []string {
 	if strings.HasPrefix(res.Why, "the depth limit") {
 		return []string{"a greater --max-depth, or none"}
 	}
+	if strings.HasPrefix(res.Why, "a channel is full") {
+		return []string{"mend the overflow first; --max-configurations NUMBER searches on without that"}
+	}
 	out = append(out, s.reducible(o)...)
 	if n := len(s.Check.Instances); n > 2 {
 		out = append(out, fmt.Sprintf("fewer instances: the check has %d, and each multiplies the configurations", n))

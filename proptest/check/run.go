@@ -20,6 +20,9 @@ import (
 // are in the report.
 func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
 	o.KeepGoing = true
+	if o.MaxConfigurations == 0 && o.MaxFlooded == 0 && !s.expects(Overflow) {
+		o.MaxFlooded = maxFlooded
+	}
 	refused := s.reduce(o.Reduce)
 	res, r, err := s.judged(ctx, o)
 	if err != nil {
@@ -49,6 +52,15 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	}
 	r.Advice, r.Multiplied = s.advice(o, res), s.multiplied(res)
 	return r, nil
+}
+
+// maxFlooded is about how many configurations are searched behind a full channel that no check expects. It is more
+// than any small protocol has, and takes about a second.
+const maxFlooded = 1_000_000
+
+// expects reports whether the check expects that a claim is violated.
+func (s *System) expects(claim string) bool {
+	return slices.ContainsFunc(s.Check.Expect, func(x model.Expectation) bool { return x.Name == claim })
 }
 
 // First is Run for who only asks whether the check passes: the search of a check that expects nothing ends at the
@@ -113,6 +125,9 @@ func (s *System) report(res *explore.Result) *Report {
 	r.NoteErrors()
 	for i := range r.Claims {
 		r.Claims[i].Expected = slices.Contains(r.Expect, r.Claims[i].Name)
+		if c := &r.Claims[i]; c.Name == Overflow && !c.Expected && c.Counterexample != nil {
+			c.Why = flood(c.Counterexample)
+		}
 	}
 	return r
 }
@@ -344,6 +359,16 @@ func (s *System) builtIns(r *Report, res *explore.Result) {
 		}
 		r.Claims = append(r.Claims, c)
 	}
+}
+
+// flood says what helps against a run that ends in a full channel, if a command has filled it.
+func flood(r *run.Run) string {
+	if len(r.Steps) == 0 || r.Steps[len(r.Steps)-1].Kind != run.Command {
+		return ""
+	}
+	name, _, _ := strings.Cut(r.Steps[len(r.Steps)-1].Event, "{")
+	return fmt.Sprintf("nothing bounds how often %s is given: let the protocol wait for an answer, or bound it in the "+
+		"check, for example with environment: {%[1]s: {times: 2}}", name)
 }
 
 var builtInOf = map[explore.Kind]string{

@@ -21,6 +21,9 @@ type Options struct {
 	MaxDepth          int
 	MaxBytes          uint64
 	MaxTime           time.Duration
+	// MaxFlooded ends a breadth-first search that has found a full channel with the level in which it has found so
+	// many configurations: what is sent without end multiplies all else. 0 is no limit.
+	MaxFlooded uint64
 	// Reduce selects reductions. They keep verdicts and which claims and kinds of error are
 	// violated; all but ReduceLocal and ReducePartialOrder also the lengths of shortest traces.
 	Reduce Reduction

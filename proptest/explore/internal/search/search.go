@@ -125,8 +125,20 @@ func (s *Search) BreadthFirst() {
 			s.Unexpanded += next.N
 			s.Halt(depthLimit(e.Opt.MaxDepth))
 			return
+		case e.Opt.MaxFlooded > 0 && s.Total > e.Opt.MaxFlooded && s.flooded():
+			s.Unexpanded += next.N
+			s.Halt(fmt.Sprintf("a channel is full, and with what is sent without end there are more than %d "+
+				"configurations", e.Opt.MaxFlooded))
+			return
 		}
 	}
+}
+
+// flooded reports whether a full channel was found.
+func (s *Search) flooded() bool {
+	return slices.ContainsFunc(s.Finds, func(f Finding) bool {
+		return f.Key.What == foundFault && f.Key.kind == api.ChannelOverflow
+	})
 }
 
 // begin makes the visited set and the first level.
