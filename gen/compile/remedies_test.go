@@ -94,6 +94,7 @@ func TestRemedies(t *testing.T) {
 			"add `instances"},
 		{"total: 0..3, more", "lots: 0..3, total: 0..3, more",
 			"`lots` is already the name of a variable", ""},
+		{"when: total == amount", "when: total == cmd.amount", "there is no name `cmd`", "or `msg.NAME` if the role"},
 		{"sometimes: a.over", "sometimes: over", "there is no name `over` here", "`a.over` or `b.over`"},
 		{"lot/spec.yaml", "lot", "lot cannot be read: it is a folder", "lot/spec.yaml"},
 		{"import: {lot: lot/spec.yaml}", "import: lot/spec.yaml", "imports: a map is needed here",

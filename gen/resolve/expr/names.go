@@ -226,8 +226,17 @@ func (s *Resolver) unknownName(n *syntax.Ident) {
 			With("say of which instance: " + strings.Join(ways, " or "))
 		return
 	}
+	if slices.Contains(wordsForEvent, n.Name) && s.HasFields() && !s.Own.Has(model.MsgName) {
+		s.Errorf("FSM021", n.Pos(), "there is no name %s", diag.Quote(n.Name)).
+			With("write the name of the field alone, or `" + model.MsgName +
+				".NAME` if the role has a value of that name; that is so for messages and commands alike")
+		return
+	}
 	s.UnknownAt("FSM021", n.Pos(), n.Name, "name", s.names())
 }
+
+// wordsForEvent are what authors write for the event that is handled.
+var wordsForEvent = []string{"cmd", "command", "event", "ev", "message", "m", "args", "fields", "report"}
 
 // playing lists the instances of a role in the check, as they are written; a few of them if there are many.
 func (s *Resolver) playing(role string) []string {
