@@ -10,11 +10,13 @@ import (
 	"github.com/parley-go/parley/examples/gne/internal/board"
 	"github.com/parley-go/parley/examples/gne/internal/player"
 	"github.com/parley-go/parley/examples/internal/doors"
+	"github.com/parley-go/parley/examples/internal/pipe"
 	"github.com/parley-go/parley/examples/internal/ports"
 	"github.com/parley-go/parley/examples/internal/typed"
 	"github.com/parley-go/parley/machines/gne"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
+	"github.com/parley-go/parley/runtime/transport"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 	"github.com/parley-go/parley/runtime/transport/udp"
 )
@@ -22,11 +24,17 @@ import (
 // maxClients is how many connections the machine can tell apart.
 const maxClients = len(gne.Server{}.Keys) - 1
 
-// Of what one player asks for, burst may come at once and perSecond in the long run; who asks for more is sent away.
+// Of what one player asks for, burst may come at once and perSecond in the long run; who asks for more is sent away. It
+// is the same with movesBurst and movesPerSecond for where it is, which the machine counts for all players together.
 const (
-	burst     = 100
-	perSecond = 50
+	burst          = 100
+	perSecond      = 50
+	movesBurst     = 400
+	movesPerSecond = 100
 )
+
+// rate is how many bytes a second are read of one connection, so that who floods the server floods nobody else.
+const rate = 16 << 10
 
 // patience is how often a player may have been silent for the machine's time (30 s) before it is given up.
 const patience = 3
@@ -62,8 +70,23 @@ type client struct {
 	number  int // of the player; 0: is none
 	name    string
 	silent  int
-	allowed float64
-	since   time.Time
+	asks    budget
+	moves   budget
+	flooded bool // is being sent away
+}
+
+// budget is how much of something a player may still do.
+type budget struct {
+	left  float64
+	since time.Time
+}
+
+// take reports whether there is something left, and takes one of it.
+func (b *budget) take(perSecond, most float64) bool {
+	now := time.Now()
+	b.left = min(b.left+perSecond*now.Sub(b.since).Seconds(), most) - 1
+	b.since = now
+	return b.left >= 0
 }
 
 // open opens the server's port of TCP at address, and that of UDP at socket.
@@ -102,7 +125,7 @@ func (s *server) run(ctx context.Context, listener *tcp.Listener, r *gne.ServerR
 	peers := doors.New(maxClients)
 	h := gne.ServerHandlers{
 		Arrived: func(a gne.ServerArrivedReport) {
-			s.clients[a.Client] = client{allowed: burst, since: time.Now()}
+			s.clients[a.Client] = client{asks: budget{burst, time.Now()}, moves: budget{movesBurst, time.Now()}}
 		},
 		Failed: func(f gne.ServerFailedReport) {
 			s.log.Info("no connection", "address", peers.Address(int(f.Client)), "why", f.Why)
@@ -114,8 +137,11 @@ func (s *server) run(ctx context.Context, listener *tcp.Listener, r *gne.ServerR
 			s.joins++
 			s.change(board.Change{Kind: board.Comes, Player: c.number, Name: c.name})
 		},
-		Asked:   s.asked,
-		Spoke:   s.spoke,
+		Asked: s.asked,
+		Spoke: s.spoke,
+		Moved: func(m gne.ServerMovedReport) {
+			s.may(m.Client, s.clients[m.Client].moves.take(movesPerSecond, movesBurst))
+		},
 		TimeOut: s.timeOut,
 		Left:    s.left,
 	}
@@ -128,7 +154,8 @@ func (s *server) run(ctx context.Context, listener *tcp.Listener, r *gne.ServerR
 		s.ports.Abort()
 		return err
 	}
-	return doors.Serve(ctx, listener, peers, s.d, nil)
+	slowed := func(l transport.Link) transport.Link { return pipe.Slowed(l, rate) }
+	return doors.Serve(ctx, listener, peers, s.d, slowed)
 }
 
 // do has the machine take a command when the present step is over. Commands keep their order, and wait in a list, so
@@ -164,7 +191,7 @@ func (s *server) judge(j gne.ServerJudgeReport) {
 		if r.Machine.Desk.Session[j.Client].State != gne.ServerDeskSessionStateJudging {
 			return fsm.Result{}, false
 		}
-		name := strings.TrimSpace(typed.Clean(j.Name.String()))
+		name := board.CleanName(j.Name.String())
 		if name == "" {
 			name = "player"
 		}
@@ -248,7 +275,7 @@ func (s *server) change(c board.Change) {
 
 // asked has a change that a player wants made.
 func (s *server) asked(a gne.ServerAskedReport) {
-	if !s.may(a.Client) {
+	if !s.may(a.Client, s.clients[a.Client].asks.take(perSecond, burst)) {
 		return
 	}
 	c, err := board.Parse(a.Data.String())
@@ -261,7 +288,7 @@ func (s *server) asked(a gne.ServerAskedReport) {
 
 // spoke has what a player says told to all.
 func (s *server) spoke(p gne.ServerSpokeReport) {
-	if !s.may(p.Client) {
+	if !s.may(p.Client, s.clients[p.Client].asks.take(perSecond, burst)) {
 		return
 	}
 	line := typed.Clean(s.clients[p.Client].name + ": " + p.Data.String())
@@ -269,20 +296,14 @@ func (s *server) spoke(p gne.ServerSpokeReport) {
 	s.do(func(r *gne.ServerRunner) (fsm.Result, bool) { return r.Say(data), true })
 }
 
-// may reports whether a player may ask for something more now; who floods the server is sent away.
-func (s *server) may(peer fsm.Peer) bool {
+// may reports whether a player may go on, who has something left or not; who floods the server is sent away.
+func (s *server) may(peer fsm.Peer, left bool) bool {
 	c := &s.clients[peer]
-	now := time.Now()
-	c.allowed = min(c.allowed+perSecond*now.Sub(c.since).Seconds(), burst)
-	c.since, c.silent = now, 0
-	c.allowed--
-	if c.allowed < -1 {
-		return false // is being sent away
+	c.silent = 0
+	if left || c.flooded {
+		return !c.flooded
 	}
-	if c.allowed >= 0 {
-		return true
-	}
-	c.allowed = -2 * burst
+	c.flooded = true
 	s.flooded++
 	s.log.Info("a player asks for too much", "player", c.name)
 	s.drop(peer)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -97,6 +98,27 @@ func (x *one) say(lines ...string) {
 	}
 }
 
+// repeat moves until it is seen: a datagram may be lost, and a player is seen once it has been heard over UDP.
+func repeat(t *testing.T, mover, watcher *one, want string) {
+	t.Helper()
+	for range 600 {
+		mover.say("/move 1 -2")
+		watcher.say("/move 5 5")
+		wait := time.After(100 * time.Millisecond)
+		for waiting := true; waiting; {
+			select {
+			case got := <-watcher.lines:
+				if got == want {
+					return
+				}
+			case <-wait:
+				waiting = false
+			}
+		}
+	}
+	t.Fatalf("never heard %q", want)
+}
+
 // TestPlay: two players of one name, a board with objects, places over UDP and over TCP, and a newcomer.
 func TestPlay(t *testing.T) {
 	t.Parallel()
@@ -118,30 +140,10 @@ func TestPlay(t *testing.T) {
 	a.until("Jason2: hello")
 	b.say("/remove door")
 	a.until("door is gone")
-	// A datagram may be lost: who has UDP moves until it is seen. A player is seen once it has been heard over UDP.
-	repeat := func(mover, watcher *one, want string) {
-		t.Helper()
-		for range 600 {
-			mover.say("/move 1 -2")
-			watcher.say("/move 5 5")
-			wait := time.After(100 * time.Millisecond)
-			for waiting := true; waiting; {
-				select {
-				case got := <-watcher.lines:
-					if got == want {
-						return
-					}
-				case <-wait:
-					waiting = false
-				}
-			}
-		}
-		t.Fatalf("never heard %q", want)
-	}
-	repeat(a, b, "Jason is at 1 -2")
-	repeat(b, a, "Jason2 is at 1 -2")
-	repeat(a, c, "Jason is at 1 -2")
-	repeat(c, a, "a ?[2Jname? is at 1 -2")
+	repeat(t, a, b, "Jason is at 1 -2")
+	repeat(t, b, a, "Jason2 is at 1 -2")
+	repeat(t, a, c, "Jason is at 1 -2")
+	repeat(t, c, a, "a ?[2Jname? is at 1 -2")
 	a.say("/quit")
 	if err := <-a.ended; err != nil {
 		t.Error(err)
@@ -245,6 +247,137 @@ func TestFlood(t *testing.T) {
 	a.until("player 2 has left")
 	a.say("/set door open")
 	a.until("door is open")
+}
+
+// TestNames: no name and no value looks like something else where it is shown.
+func TestNames(t *testing.T) {
+	address, _ := start(t, &server{})
+	a := join(t, address, player.Options{Name: "a"})
+	a.until("you are in the game")
+	b := join(t, address, player.Options{Name: "a: hello; >7 x"})
+	b.until("the server calls you a? hello? >7 x")
+	a.until("a? hello? >7 x is in the game")
+	b.say("hi")
+	a.until("a? hello? >7 x: hi")
+	for _, line := range []string{"/set a: x", "/set x;y 1", "/set x 1; >3 Bob", "/add a: 1"} {
+		if err := b.Type(t.Context(), line); err == nil {
+			t.Errorf("%q is done", line)
+		}
+	}
+}
+
+// raw is a connection that has become a player over TCP, and then does what it likes.
+func raw(t *testing.T, address string) net.Conn {
+	t.Helper()
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { conn.Close() })
+	conn.SetDeadline(time.Now().Add(time.Minute)) // ends a test that would hang
+	settings, _ := player.Settings("Parley", 1, 0)
+	name, _ := gne.NewName("raw")
+	for _, m := range []gne.Message{
+		{Kind: gne.MessageRequest, Request: gne.RequestMessage{
+			Version: settings.Version, Game: settings.Game, Edition: settings.Edition}},
+		{Kind: gne.MessagePlayer, Player: gne.PlayerMessage{Name: name}},
+	} {
+		conn.Write(frame(t, m))
+	}
+	joined := frame(t, gne.Message{Kind: gne.MessageJoined})
+	var got []byte
+	for buf := make([]byte, 512); !bytes.Contains(got, joined); {
+		n, err := conn.Read(buf)
+		if err != nil {
+			t.Fatalf("% x: %v", got, err)
+		}
+		got = append(got, buf[:n]...)
+	}
+	return conn
+}
+
+func frame(t *testing.T, m gne.Message) []byte {
+	t.Helper()
+	b, err := gne.AppendMessage(nil, &m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// TestMovesWithoutEnd: who says over TCP that it is elsewhere, again and again, is sent away, and has used up next to
+// nothing of the numbers that all places share; who says the same again and again is read slowly. Others move on.
+func TestMovesWithoutEnd(t *testing.T) {
+	s := &server{}
+	address, _ := start(t, s)
+	tcp := func(name string) *one { return join(t, address, player.Options{Name: name, NoUDP: true}) }
+	a, b := tcp("a"), tcp("b")
+	a.until("you are in the game")
+	b.until("you are in the game")
+	stands := func(moment int) []byte {
+		return frame(t, gne.Message{Kind: gne.MessageStands, Stands: gne.StandsMessage{Moment: gne.Moment(moment)}})
+	}
+	flood := raw(t, address)
+	go io.Copy(io.Discard, flood)
+	for n := 1; ; n++ {
+		if _, err := flood.Write(stands(n)); err != nil {
+			if os.IsTimeout(err) {
+				t.Fatal("who floods the server is not sent away")
+			}
+			break
+		}
+	}
+	b.until("player 3 has left")
+	var now gne.Moment
+	if err := s.d.Read(t.Context(), func(r *gne.ServerRunner) { now = r.Machine.Now }); err != nil {
+		t.Fatal(err)
+	}
+	if most := gne.Moment(2 * rate / len(stands(1))); now > most || s.flooded != 1 {
+		t.Errorf("it had moved %d times, more than %d, and %d were sent away", now, most, s.flooded)
+	}
+	again := raw(t, address)
+	again.Write(bytes.Repeat(stands(1), 4*rate/len(stands(1)))) // takes four seconds to read
+	b.say("/move 1 2")
+	a.until("b is at 1 2")
+	b.say("hello")
+	a.until("b: hello")
+	if err := s.d.Read(t.Context(), func(r *gne.ServerRunner) { now = r.Machine.Now - now }); err != nil {
+		t.Fatal(err)
+	}
+	if now > 20 { // it is two, unless the players say once more where they are
+		t.Errorf("what was said again and again has %d numbers", now)
+	}
+}
+
+// TestDatagramsAlone: who sends datagrams and has no connection is nobody, and takes nobody's place, however many.
+func TestDatagramsAlone(t *testing.T) {
+	s := &server{}
+	address, _ := start(t, s)
+	a, b := join(t, address, player.Options{Name: "a"}), join(t, address, player.Options{Name: "b"})
+	a.until("you are in the game")
+	b.until("you are in the game")
+	random := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		socket, err := net.Dial("udp", s.ports.LocalAddr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		socket.Write([]byte{255})
+		for range 5 {
+			b := []byte{27, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 255}
+			for i := 1; i < 6; i++ {
+				b[i] = byte(random.Uint32())
+			}
+			socket.Write(b)
+			socket.Write(b[:random.IntN(len(b))])
+		}
+		socket.Close()
+	}
+	repeat(t, a, b, "a is at 1 -2")
+	repeat(t, b, a, "b is at 1 -2")
+	if s.flooded != 0 {
+		t.Error("somebody was sent away")
+	}
 }
 
 // strangers do what no player does.

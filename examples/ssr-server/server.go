@@ -6,11 +6,10 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/doors"
-	"github.com/parley-go/parley/examples/ssr-server/internal/pipe"
+	"github.com/parley-go/parley/examples/internal/pipe"
 	"github.com/parley-go/parley/machines/ssr"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/transport"
-	"github.com/parley-go/parley/runtime/transport/mem"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -51,12 +50,6 @@ func (s *server) serve(ctx context.Context, listener *tcp.Listener) error {
 	s.d = driver.New(r, driver.Options[*ssr.ServerRunner]{
 		HandshakeLimit: s.handshake, Logger: s.log, OnReport: h.OnReport, Steady: true,
 	})
+	slowed := func(l transport.Link) transport.Link { return pipe.Slowed(l, rate) }
 	return doors.Serve(ctx, listener, peers, s.d, slowed)
-}
-
-// slowed returns a link behind which a player is, who is read no faster than rate.
-func slowed(l transport.Link) transport.Link {
-	near, far := mem.Pair(mem.Config{Stream: true})
-	go pipe.Join(pipe.Link(l), pipe.Link(far), rate)
-	return near
 }

@@ -29,8 +29,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/parley-go/parley/examples/internal/pipe"
 	"github.com/parley-go/parley/examples/internal/usage"
-	"github.com/parley-go/parley/examples/ssr-server/internal/pipe"
 )
 
 //go:embed site

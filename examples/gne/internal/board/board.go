@@ -14,6 +14,12 @@ import (
 	"github.com/parley-go/parley/examples/internal/typed"
 )
 
+// CleanName makes of a name one that can be shown beside others without looking like something else: whatever cannot be
+// shown is replaced, and so are the marks that end a name where it is printed.
+func CleanName(s string) string {
+	return strings.TrimSpace(strings.NewReplacer(":", "?", ";", "?").Replace(typed.Clean(s)))
+}
+
 // Bounds of a board. All objects and players fit into the pieces of a copy, one in each, and each into a packet.
 const (
 	MaxObjects = 48
@@ -91,6 +97,10 @@ func Parse(s string) (c Change, err error) {
 	switch {
 	case c.Kind != Goes && (c.Name == "" || len(c.Name) > MaxName):
 		return c, fmt.Errorf("a name has 1 to %d bytes", MaxName)
+	case c.Name != CleanName(c.Name):
+		return c, errors.New("a name has no : and ; in it, and no blanks around it")
+	case strings.Contains(c.Value, ";"):
+		return c, errors.New("a value has no ; in it")
 	case c.Kind == Goes && c.Name != "":
 		return c, errors.New("nothing stands behind the number of a player who goes")
 	case c.Kind == Remove && strings.Contains(c.Name, " "):

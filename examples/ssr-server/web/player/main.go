@@ -11,7 +11,7 @@ import (
 
 	"github.com/coder/websocket"
 
-	"github.com/parley-go/parley/examples/ssr-server/internal/pipe"
+	"github.com/parley-go/parley/examples/internal/pipe"
 	"github.com/parley-go/parley/examples/ssr-server/internal/player"
 	"github.com/parley-go/parley/runtime/transport/mem"
 )

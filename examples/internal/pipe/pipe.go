@@ -1,6 +1,6 @@
 // Package pipe carries bytes between two ends: a connection that a driver cannot use as it is, because it is a
 // WebSocket or because its peer may say too much, and a link in memory that the driver has. It knows no protocol.
-// Start from [Join].
+// Start from [Join] and [Slowed].
 package pipe
 
 import (
@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/runtime/transport"
+	"github.com/parley-go/parley/runtime/transport/mem"
 )
 
 // End is one end of what is joined.
@@ -64,6 +65,14 @@ func Join(a, b End, rate int) {
 	both.Go(func() { carry(a, b, rate) })
 	both.Go(func() { carry(b, a, 0) })
 	both.Wait()
+}
+
+// Slowed returns a link behind which a connection is, of which rate bytes a second are read: who floods a server then
+// takes no more of its time than that.
+func Slowed(l transport.Link, rate int) transport.Link {
+	near, far := mem.Pair(mem.Config{Stream: true})
+	go Join(Link(l), Link(far), rate)
+	return near
 }
 
 func carry(from, to End, rate int) {
