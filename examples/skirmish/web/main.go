@@ -54,7 +54,7 @@ func run(ctx context.Context, listen, host, own string, ready func(at string)) e
 		return err
 	}
 	if host == "" {
-		if host, err = begin(ctx, own); err != nil {
+		if host, err = begin(ctx, own, match.Settings{Rounds: 5, Bots: 3}, time.Second/game.Rate); err != nil {
 			return err
 		}
 	}
@@ -101,14 +101,14 @@ func build(ctx context.Context) (f files, err error) {
 }
 
 // begin begins a host, and returns its address.
-func begin(ctx context.Context, at string) (string, error) {
+func begin(ctx context.Context, at string, set match.Settings, length time.Duration) (string, error) {
 	d, err := carrier.Listen(ctx, carrier.TCP, at, carrier.Config{})
 	if err != nil {
 		return "", err
 	}
 	parts := carrier.Split(ctx, d, 2)
 	h, err := match.NewHost(match.HostConfig{Control: parts[0], Frames: parts[1], Place: 1,
-		Settings: match.Settings{Rounds: 5, Bots: 3}, Length: time.Second / game.Rate,
+		Settings: set, Length: length,
 		PerAddress: 16}) // all who play in a browser come from here
 	if err != nil {
 		return "", err

@@ -2,12 +2,16 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/chromedp/chromedp"
 	"github.com/coder/websocket"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
@@ -20,7 +24,7 @@ import (
 func TestGateway(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	host, err := begin(ctx, "127.0.0.1:0")
+	host, err := begin(ctx, "127.0.0.1:0", match.Settings{Rounds: 5, Bots: 3}, time.Second/game.Rate)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,13 +83,55 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// The game compiles for browsers.
-func TestBuild(t *testing.T) {
+// In a browser the page loads the game, joins the host, and a match begins and ends; then the next one is agreed to by key.
+func TestBrowser(t *testing.T) {
 	if os.Getenv("PARLEY_LONG") == "" {
 		t.Skip("with PARLEY_LONG=1 alone: the standard library is compiled once more for it")
 	}
 	f, err := build(t.Context())
 	if err != nil || len(f.client) < 1<<20 || len(f.support) == 0 {
-		t.Errorf("%v, %d bytes", err, len(f.client))
+		t.Fatalf("%v, %d bytes", err, len(f.client))
 	}
+	browser, err := exec.LookPath("chromium")
+	if err != nil {
+		t.Skip("chromium is not installed")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	host, err := begin(ctx, "127.0.0.1:0", match.Settings{Arena: 3, Rounds: 1, Bots: 7}, 10*time.Millisecond)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewServer(handler(f, host))
+	defer s.Close()
+	alloc, end := chromedp.NewExecAllocator(ctx, append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.ExecPath(browser), chromedp.NoSandbox, chromedp.WindowSize(900, 600))...)
+	defer end()
+	page, end := chromedp.NewContext(alloc)
+	defer end()
+	page, end = context.WithTimeout(page, 2*time.Minute) // only ends a test that would hang
+	defer end()
+	do := func(what string, actions ...chromedp.Action) {
+		t.Helper()
+		if err := chromedp.Run(page, actions...); err != nil {
+			var now string
+			chromedp.Run(page, chromedp.Evaluate(`document.body.innerText + document.body.innerHTML`, &now))
+			t.Fatalf("%s: %v\n%s", what, err, now)
+		}
+	}
+	shows := func(text string) chromedp.Action {
+		return chromedp.Poll(fmt.Sprintf("document.getElementById('screen').ariaLabel.startsWith(%q)", text), nil,
+			chromedp.WithPollingTimeout(0))
+	}
+	agrees := chromedp.KeyEvent("\r")
+	do("the lobby", chromedp.Navigate(s.URL+"/?name=Bea"), shows("the lobby"))
+	do("a match begins", agrees, shows("the arena: round 1 of 1"))
+	var colours int
+	do("it is drawn", chromedp.Evaluate(`new Set(new Uint32Array(document.getElementById("screen").getContext("2d")
+		.getImageData(0, 0, 560, 300).data.buffer)).size`, &colours))
+	if colours < 8 {
+		t.Errorf("the arena has %d colours", colours)
+	}
+	do("it ends", shows("the lobby after a match"))
+	do("the next one", agrees, shows("the arena: round 1 of 1"))
 }

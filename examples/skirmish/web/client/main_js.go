@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"sync/atomic"
 	"syscall/js"
@@ -150,13 +151,37 @@ func show(window js.Value, o *session.Online) {
 	bytes := window.Get("Uint8ClampedArray").New(width * height * 4)
 	picture := window.Get("ImageData").New(bytes, width, height)
 	painting := new(screen.Painting)
+	said := ""
 	var draw js.Func
 	draw = js.FuncOf(func(js.Value, []js.Value) any {
 		painting.Paint(o.Frame(input()))
 		js.CopyBytesToJS(bytes, painting.Pix[:])
 		pen.Call("putImageData", picture, 0, 0)
+		said = tell(canvas, o, said)
 		window.Call("requestAnimationFrame", draw)
 		return nil
 	})
 	window.Call("requestAnimationFrame", draw)
+}
+
+// tell says in words where the player is, for those who do not see the canvas.
+func tell(canvas js.Value, o *session.Online, last string) string {
+	now := "calling the host"
+	switch v := o.View(); {
+	case v.Phase == match.Waiting:
+		now = "a match is on, and you play in the next one"
+	case v.Phase == match.Lobby && v.Played != 0:
+		now = "the lobby after a match"
+	case v.Phase == match.Lobby:
+		now = "the lobby"
+	case v.Phase == match.Playing && v.State != nil && v.State.Phase == game.Over:
+		now = "the match is over"
+	case v.Phase == match.Playing && v.State != nil && v.Slot >= 0:
+		now = fmt.Sprintf("the arena: round %d of %d, you have %d points", v.State.Round+1, v.State.Rounds,
+			v.State.Tanks[v.Slot].Score)
+	}
+	if now != last {
+		canvas.Call("setAttribute", "aria-label", now)
+	}
+	return now
 }
