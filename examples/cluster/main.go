@@ -178,6 +178,13 @@ func (o *options) embed() (end func(), err error) {
 		urls = append(urls, e.URL())
 	}
 	o.nats = strings.Join(urls, ",")
+	o.trial.traffic = func() (messages, bytes int64) {
+		for _, e := range list {
+			m, b := e.Traffic()
+			messages, bytes = messages+m, bytes+b
+		}
+		return messages, bytes
+	}
 	return func() {
 		for _, e := range list {
 			e.Shutdown()

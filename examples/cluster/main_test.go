@@ -3,6 +3,8 @@ package main
 import (
 	"bytes"
 	"context"
+	"fmt"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -12,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/parley-go/parley/examples/cluster/internal/seek"
+	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
 	"github.com/parley-go/parley/examples/internal/waits"
 	"github.com/parley-go/parley/internal/doctest"
@@ -22,7 +25,23 @@ func TestMain(m *testing.M) {
 	if len(os.Args) > 1 && os.Args[1] == "-serve" {
 		main()
 	}
+	if len(os.Args) > 1 && os.Args[1] == "-nats-node" {
+		natsNode(os.Args[2], os.Args[3], os.Args[4], os.Args[5:])
+	}
 	os.Exit(waits.Main(m))
+}
+
+// natsNode is one NATS server of a cluster, until standard input ends.
+func natsNode(name, dir, route string, peers []string) {
+	e, err := store.Embed(store.EmbedConfig{Name: name, Dir: dir, Route: route, Peers: peers})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	fmt.Println(e.URL())
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	e.Shutdown()
+	os.Exit(0)
 }
 
 // TestPage does what docs/SCALE.md shows: a trial, smaller, with real processes of which one is killed, and the

@@ -3,12 +3,19 @@
 package main
 
 import (
+	"bufio"
 	"context"
 	"errors"
+	"fmt"
+	"net"
 	"os"
+	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/nats-io/nats.go/jetstream"
 
 	"github.com/parley-go/parley/examples/cluster/internal/seek"
 	"github.com/parley-go/parley/examples/cluster/internal/store"
@@ -87,6 +94,119 @@ func TestStandsStill(t *testing.T) {
 	}
 	if err := second.enter(t.Context()); err != nil { // it is where it was, or later
 		t.Error(err)
+	}
+}
+
+// natsNodes are NATS servers that are one cluster, each a process of its own, by name.
+func natsNodes(t *testing.T, n int) (urls []string, nodes map[string]*os.Process) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var routes []string
+	for range n {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		routes = append(routes, l.Addr().String())
+		l.Close()
+	}
+	nodes = map[string]*os.Process{}
+	for i := range n {
+		args := append([]string{"-nats-node", fmt.Sprint("n", i), t.TempDir(), routes[i]}, routes...)
+		c := exec.Command(self, args...)
+		c.Stderr = os.Stderr
+		in, err := c.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := c.StdoutPipe()
+		if err == nil {
+			err = c.Start()
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { in.Close(); _ = c.Process.Kill(); _ = c.Wait() })
+		lines := bufio.NewScanner(out)
+		if !lines.Scan() {
+			t.Fatal("a NATS server does not begin")
+		}
+		urls = append(urls, lines.Text())
+		nodes[fmt.Sprint("n", i)] = c.Process
+	}
+	return urls, nodes
+}
+
+// A NATS server of three stands still, as one that the others do not hear; its connections stay. The lobbies of the
+// servers that are connected there go on, there or elsewhere, and nobody waits for it to come back. When it does, what
+// it knows is old, and nobody is sent to an older epoch.
+func TestNATSStandsStill(t *testing.T) {
+	t.Parallel()
+	urls, nodes := natsNodes(t, 3)
+	tr := trial{nats: strings.Join(urls, ","), lease: 3 * time.Second, replicas: 3, lobbies: 10,
+		stderr: &shared{w: os.Stderr}}
+	defer tr.end()
+	for range 2 {
+		if err := tr.start(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var in []*holder
+	for i := range 6 {
+		s, err := seek.New(tr.doors, tenure.KindLobby, fmt.Sprint("L", i), "", 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		h := &holder{Seeker: s}
+		if err := h.enter(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		in = append(in, h)
+	}
+	again := func() {
+		t.Helper()
+		for i, h := range in {
+			before := h.Epoch()
+			h.conn.Close()
+			if err := h.enter(t.Context()); err != nil || h.Epoch() < before {
+				t.Fatalf("lobby %d: after epoch %d comes %d, %v", i, before, h.Epoch(), err)
+			}
+		}
+	}
+	// The one that leads the bucket of the sessions stands still, so all servers hear nothing.
+	nc, err := store.Connect(tr.nats, t.Name())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer nc.Close()
+	js, err := jetstream.New(nc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stream, err := js.Stream(t.Context(), "KV_parley-sessions")
+	if err != nil {
+		t.Fatal(err)
+	}
+	still := nodes[stream.CachedInfo().Cluster.Leader]
+	if err := still.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	for _, h := range in { // a server that hears nothing lets its players go by itself
+		if stays(h) {
+			t.Error("a player is still there, and nobody knows whose the lobby is")
+		}
+	}
+	again()
+	if err := still.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	again()
+	for _, h := range in {
+		h.conn.Close()
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -31,6 +32,7 @@ type trial struct {
 	lease    time.Duration
 	replicas int
 	stderr   io.Writer
+	traffic  func() (messages, bytes int64) // of the NATS in this process; nil if it is elsewhere
 
 	servers []*exec.Cmd
 	doors   []string
@@ -68,7 +70,7 @@ func (t *trial) run(ctx context.Context, out io.Writer) error {
 		}
 	}
 	fmt.Fprintf(out, "%d servers at %s\n", t.nodes, strings.Join(t.doors, ", "))
-	before := t.memory()
+	before, cost := t.memory(), t.cost()
 	t.holders = make([]*holder, t.lobbies)
 	took, err := t.each(ctx, t.lobbies, func(ctx context.Context, i int) (err error) {
 		t.holders[i] = &holder{}
@@ -82,11 +84,13 @@ func (t *trial) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	t.report(out, "lobbies made, with a player in each", took)
+	t.since(out, cost, t.lobbies)
 	if after := t.memory(); before > 0 && after > before {
 		fmt.Fprintf(out, "  the servers took %d kB each before, and %d kB more for each lobby\n", before/t.nodes,
 			(after-before)/t.lobbies)
 	}
 	var hops atomic.Int64
+	cost = t.cost()
 	took, err = t.each(ctx, t.joins, func(ctx context.Context, i int) error {
 		s, err := t.seeker(i * 7919 % t.lobbies)
 		if err != nil {
@@ -103,6 +107,7 @@ func (t *trial) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	t.report(out, "players joined and left", took)
+	t.since(out, cost, t.joins)
 	if t.joins > 0 {
 		fmt.Fprintf(out, "  each asked %.2f servers\n", float64(hops.Load())/float64(t.joins))
 	}
@@ -152,6 +157,47 @@ func (s *shared) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.w.Write(b)
+}
+
+// cost is what something has taken: messages and bytes of NATS, and processor time of the servers.
+type cost struct {
+	messages, bytes int64
+	processor       time.Duration
+}
+
+func (t *trial) cost() (c cost) {
+	if t.traffic != nil {
+		c.messages, c.bytes = t.traffic()
+	}
+	for _, p := range t.servers {
+		b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Process.Pid))
+		if err != nil {
+			return c
+		}
+		_, after, _ := strings.Cut(string(b), ") ") // the name of a program may have blanks
+		if f := strings.Fields(after); len(f) > 12 {
+			user, _ := strconv.Atoi(f[11])
+			system, _ := strconv.Atoi(f[12])
+			c.processor += time.Duration(user+system) * 10 * time.Millisecond // as Linux counts for programs
+		}
+	}
+	return c
+}
+
+// since says what each of n things has taken. NATS is also used by sessions meanwhile, a message now and then.
+func (t *trial) since(out io.Writer, before cost, n int) {
+	now := t.cost()
+	if n == 0 {
+		return
+	}
+	if t.traffic != nil {
+		fmt.Fprintf(out, "  each took %.1f messages of NATS with %d bytes in all\n",
+			float64(now.messages-before.messages)/float64(n), (now.bytes-before.bytes)/int64(n))
+	}
+	if used := now.processor - before.processor; used > 0 {
+		fmt.Fprintf(out, "  each took %v of the servers' processors\n",
+			(used / time.Duration(n)).Round(time.Microsecond))
+	}
 }
 
 // memory returns how many kB the servers have in memory, 0 where the system does not say.

@@ -151,6 +151,7 @@ func (n *Node) sessions(ctx context.Context, accepting chan error) {
 			n.cfg.Logger.Warn("the session is over", "session", s.id)
 			n.current.Store(nil)
 			n.fence()
+			<-s.ended
 			n.tell(false)
 		case err := <-accepting:
 			accepting <- err
@@ -276,6 +277,7 @@ func (n *Node) giveBack() {
 	busy.Wait()
 	if s := n.current.Swap(nil); s != nil {
 		s.end()
+		<-s.ended
 	}
 }
 

@@ -23,6 +23,7 @@ type session struct {
 	alive  atomic.Bool
 	opened chan struct{}
 	over   chan struct{}
+	ended  chan struct{} // its machine runs no more, which is soon after over
 	once   sync.Once
 }
 
@@ -50,7 +51,8 @@ func openSession(ctx context.Context, st *store.Store, address string, cfg Confi
 	if err != nil {
 		return nil, fmt.Errorf("session %d: %w", id, err)
 	}
-	s := &session{id: id, opened: make(chan struct{}), over: make(chan struct{})}
+	s := &session{id: id, opened: make(chan struct{}), over: make(chan struct{}),
+		ended: make(chan struct{})}
 	var sinks []trace.Sink
 	if cfg.Trace != nil {
 		if sink := cfg.Trace(store.Game{}); sink != nil {
@@ -73,6 +75,7 @@ func openSession(ctx context.Context, st *store.Store, address string, cfg Confi
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
+		defer close(s.ended)
 		defer cancel()
 		_ = d.Run(ctx) // what ends it ends the session
 		s.end()
@@ -80,6 +83,7 @@ func openSession(ctx context.Context, st *store.Store, address string, cfg Confi
 	go answer(ctx, st, far, address, patience)
 	if _, err := d.Do(ctx, func(r *tenure.SessionRunner) fsm.Result { return r.Open() }); err != nil {
 		cancel()
+		<-s.ended
 		return nil, err
 	}
 	go func() {
@@ -94,6 +98,7 @@ func openSession(ctx context.Context, st *store.Store, address string, cfg Confi
 	case <-s.opened:
 		return s, nil
 	case <-s.over:
+		<-s.ended
 		return nil, errNoSession
 	}
 }

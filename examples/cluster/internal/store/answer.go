@@ -62,23 +62,28 @@ func (s *Store) Answer(ctx context.Context, game Game, address string, m *tenure
 }
 
 // breakSession writes into a session's place that it is broken, if nothing is there. That is decided by the
-// bucket's leader, in one order with the session's own renewals.
+// bucket's leader, in one order with the session's own renewals. It looks first: most sessions that are asked about are
+// alive, and any server of NATS can say so.
 func (s *Store) breakSession(ctx context.Context, id tenure.Id) (a tenure.Message, ok bool) {
-	_, err := s.sessions.Create(ctx, sessionKey(id), value(session{Broken: true}))
-	if err != nil && !errors.Is(err, jetstream.ErrKeyExists) {
-		return a, false
-	}
-	if err != nil {
-		v, _, there := s.session(ctx, id)
-		if !there {
-			return a, false // gone meanwhile, or not to be read
+	v, _, there := s.session(ctx, id)
+	if !there {
+		_, err := s.sessions.Create(ctx, sessionKey(id), value(session{Broken: true}))
+		switch {
+		case err == nil:
+			v.Broken = true
+		case !errors.Is(err, jetstream.ErrKeyExists):
+			return a, false
+		default:
+			if v, _, there = s.session(ctx, id); !there {
+				return a, false // gone meanwhile, or not to be read
+			}
 		}
-		if !v.Broken {
-			a.Kind, a.Alive = tenure.MessageAlive, tenure.AliveMessage{Id: id}
-			return a, true
-		}
 	}
-	a.Kind, a.Broken = tenure.MessageBroken, tenure.BrokenMessage{Id: id}
+	if v.Broken {
+		a.Kind, a.Broken = tenure.MessageBroken, tenure.BrokenMessage{Id: id}
+	} else {
+		a.Kind, a.Alive = tenure.MessageAlive, tenure.AliveMessage{Id: id}
+	}
 	return a, true
 }
 

@@ -155,5 +155,14 @@ func EmbedCluster(n int, dir string) (servers []*Embedded, err error) {
 // URL is where programs connect.
 func (e *Embedded) URL() string { return e.s.ClientURL() }
 
+// Traffic returns how many messages and bytes came to the server from programs and went to them, since it began.
+func (e *Embedded) Traffic() (messages, bytes int64) {
+	v, err := e.s.Varz(nil)
+	if err != nil {
+		return 0, 0
+	}
+	return v.InMsgs + v.OutMsgs, v.InBytes + v.OutBytes
+}
+
 // Shutdown ends the server and waits for it.
 func (e *Embedded) Shutdown() { e.s.Shutdown(); e.s.WaitForShutdown() }

@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -60,13 +61,18 @@ type Store struct {
 	Servers  jetstream.KeyValue // game servers that have registered, by address
 	clock    clock
 	mending  atomic.Bool
+
+	mu    sync.Mutex
+	where map[tenure.Id]string // of sessions that have been looked at
 }
 
 // Connect connects to NATS by URL. The connection comes back by itself, for ever.
 func Connect(url, name string) (*nats.Conn, error) {
 	nc, err := nats.Connect(url, nats.Name(name), nats.MaxReconnects(-1), nats.ReconnectWait(200*time.Millisecond),
 		nats.ReconnectBufSize(-1), // what cannot be sent now is not sent later: it would be old
-		nats.Timeout(5*time.Second))
+		nats.Timeout(5*time.Second),
+		// One that stands still keeps its connections. It is left for another one soon: the session does not wait.
+		nats.PingInterval(time.Second), nats.MaxPingsOutstanding(2))
 	if err != nil {
 		return nil, fmt.Errorf("nats at %s: %w", url, err)
 	}
@@ -104,7 +110,8 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{cfg: cfg, nc: nc, js: js, clock: clock{now: cfg.Now}}
+	s := &Store{cfg: cfg, nc: nc, js: js, clock: clock{now: cfg.Now},
+		where: map[tenure.Id]string{}}
 	for _, b := range []struct {
 		kv     *jetstream.KeyValue
 		name   string
@@ -122,6 +129,9 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	} {
 		c := jetstream.KeyValueConfig{Bucket: cfg.Prefix + "-" + b.name, TTL: b.ttl, LimitMarkerTTL: b.marker,
 			History: 1, MaxValueSize: valueBytes, MaxBytes: bucketBytes, Replicas: cfg.Replicas}
+		if b.kv != &s.games { // what a disk has to have room for, even if it is never needed
+			c.MaxBytes = bucketBytes / 8
+		}
 		if b.kv == &s.Servers {
 			c.MaxValueSize = 4 * valueBytes // sixteen lines
 		}
@@ -215,16 +225,33 @@ type entry struct {
 
 func sessionKey(id tenure.Id) string { return fmt.Sprintf("session.%d", id) }
 
-// Where returns where players connect to the server that has the session; false if it has none any more.
+// Where returns where players connect to the server that has, or had, the session; false if that is not known.
 func (s *Store) Where(ctx context.Context, id tenure.Id) (address string, ok bool) {
+	s.mu.Lock()
+	address, ok = s.where[id]
+	s.mu.Unlock()
+	if ok {
+		return address, true
+	}
 	v, _, ok := s.session(ctx, id)
 	return v.Address, ok && !v.Broken
 }
+
+// maxWhere is of how many sessions the addresses are remembered.
+const maxWhere = 1 << 14
 
 func (s *Store) session(ctx context.Context, id tenure.Id) (v session, rev tenure.Revision, ok bool) {
 	e, err := s.sessions.Get(ctx, sessionKey(id))
 	if err != nil || json.Unmarshal(e.Value(), &v) != nil {
 		return v, 0, false
+	}
+	if !v.Broken {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if len(s.where) >= maxWhere {
+			clear(s.where)
+		}
+		s.where[id] = v.Address // a session has one address for ever
 	}
 	return v, tenure.Revision(e.Revision()), true
 }
