@@ -15,11 +15,13 @@ import (
 	"github.com/parley-go/parley/runtime/binding"
 )
 
-// The protocols by which players meet. Parsec's two kinds: all are equal and find each other, or a slotserver tells who
-// is there; in both one of the players is the host. And there may be a host that is known.
+// The protocols by which players meet. Parsec's three: all are equal and find each other, a slotserver tells who is
+// there, or all goes through a gameserver; with each one of the players is the host. And there may be a host that is
+// known.
 const (
 	peerToPeer = "peer-to-peer"
 	slotServer = "slotserver"
+	gameServer = "gameserver"
 	server     = "server"
 )
 
@@ -53,6 +55,9 @@ func newBound(ctx context.Context, s *settings) (*bound, error) {
 	protocols := []binding.Protocol[*system, medium]{protocol(peerToPeer), protocol(server)}
 	if s.slots != "" {
 		protocols = append(protocols, protocol(slotServer))
+	}
+	if s.gameserver != "" {
+		protocols = append(protocols, protocol(gameServer))
 	}
 	v.b, err = binding.New(protocols,
 		[]binding.Transport[medium]{
@@ -193,6 +198,8 @@ func newSystem(ctx context.Context, s *settings, link, protocol string) (*system
 		y.find, err = newEquals(ctx, &own)
 	case slotServer:
 		y.find = &slots{s: &own}
+	case gameServer:
+		y.find = &pilots{s: &own}
 	}
 	if err != nil {
 		cancel()
@@ -236,6 +243,9 @@ func (y *system) meet(ctx context.Context) error {
 		}
 		keeps = at == ""
 		title = "with the host at " + at
+		if y.s.through != nil {
+			title += ", through the gameserver"
+		}
 	}
 	y.mu.Lock()
 	y.s.resume, y.saved = y.saved, nil

@@ -36,6 +36,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/carrier"
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
+	"github.com/parley-go/parley/examples/skirmish/relay"
 	"github.com/parley-go/parley/examples/skirmish/screen"
 	"github.com/parley-go/parley/examples/skirmish/session"
 )
@@ -46,6 +47,7 @@ type settings struct {
 	name, join, watch, listen         string
 	link, tunnel, meet                string
 	bind, broadcast, slots            string
+	gameserver, packets               string
 	film, record, replay              string
 	serve, headless, late, duel, fast bool
 	arena, rounds, bots, matches, hz  int
@@ -59,6 +61,7 @@ type settings struct {
 	ready                             func()          // called when the bots of -headless have begun; may be nil
 	notes                             io.Writer       // what is told on the way
 	fixed                             bool            // others look for the own host at the port of listen alone
+	through                           *relay.Node     // the gameserver through which all goes; nil: nothing does
 	resume                            *match.Saved    // that the own host goes on with, and the player
 	elsewhere                         string          // why the own host is not at the usual port
 }
@@ -102,10 +105,13 @@ func (s *settings) flags() *flag.FlagSet {
 	f.StringVar(&s.link, "link", "tcp", "`kind` of network: tcp, udp or ipx")
 	f.StringVar(&s.meet, "meet", "",
 		"`how` players meet: peer-to-peer, where one of those who find each other is the "+
-			"host, slotserver, which tells who is there, or server, with -join or as the host; 4 and 5 switch "+
-			"between matches")
+			"host, slotserver, which tells who is there, gameserver, through which the match goes, or server, with "+
+			"-join or as the host; 4 and 5 switch between matches")
 	f.StringVar(&s.slots, "slotserver", "",
 		"-meet: `address` of a slotserver of Parsec, as examples/parsec-server has one")
+	f.StringVar(&s.gameserver, "gameserver", "",
+		"-meet: `address` of a gameserver of Parsec, such as examples/parsec-server -mode game")
+	f.StringVar(&s.packets, "packets", "6522", "-gameserver: its `port` for the packets of the game")
 	f.StringVar(&s.bind, "bind", "127.0.0.1", "-meet peer-to-peer: own `address` in the network")
 	f.StringVar(&s.broadcast, "broadcast", "127.255.255.255:6581",
 		"-meet peer-to-peer: `address` where everybody hears")
@@ -153,8 +159,10 @@ func (s *settings) check(f *flag.FlagSet) error {
 		return fmt.Errorf("-per-address %d: it is a number from 1 to 16", s.mostOfOne)
 	case len(s.name) > 16:
 		return fmt.Errorf("-name %q: it has more than 16 bytes", s.name)
-	case s.meet != "" && s.meet != peerToPeer && s.meet != server && s.meet != slotServer:
-		return fmt.Errorf("-meet %s: it is peer-to-peer, slotserver or server", s.meet)
+	case s.meet != "" && s.meet != peerToPeer && s.meet != server && s.meet != slotServer && s.meet != gameServer:
+		return fmt.Errorf("-meet %s: it is peer-to-peer, slotserver, gameserver or server", s.meet)
+	case s.meet == gameServer && s.gameserver == "":
+		return errors.New("-meet gameserver needs the address of one: -gameserver HOST:6581")
 	case s.meet == slotServer && s.slots == "":
 		return errors.New("-meet slotserver needs the address of one: -slotserver HOST:6582")
 	case s.link != carrier.TCP && s.link != carrier.UDP && s.link != carrier.IPX:
@@ -178,6 +186,7 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 	network := []string{"link", "tunnel"}
 	host := append([]string{"listen", "rate", "arena", "rounds", "bots", "duel", "per-address"}, network...)
 	person := []string{"name", "late", "record"}
+	meeting := []string{"meet", "bind", "broadcast", "slotserver", "gameserver", "packets"}
 	of := func(beside string, lists ...[]string) error {
 		return usage.Only(f, beside, slices.Concat(lists...)...)
 	}
@@ -199,9 +208,9 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 	case s.watch != "":
 		err = of("-watch", []string{"watch"}, network)
 	case s.meet == server:
-		err = of("-meet server", []string{"meet", "bind", "broadcast", "slotserver", "join"}, host, person)
+		err = of("-meet server", meeting, []string{"join"}, host, person)
 	case s.meet != "":
-		err = of("-meet "+s.meet, []string{"meet", "bind", "broadcast", "slotserver"}, host, person)
+		err = of("-meet "+s.meet, meeting, host, person)
 	case s.join != "":
 		err = of("-join", []string{"join"}, network, person)
 	default:
@@ -218,6 +227,8 @@ func (s *settings) meaning(f *flag.FlagSet) error {
 		return errors.New("-seed has no meaning with -headless, but with -loss or -fast")
 	case s.loss > 0 && s.link == carrier.TCP:
 		return errors.New("-loss has no meaning with -link tcp, which loses nothing; take udp or ipx")
+	case s.given("packets") && s.gameserver == "":
+		return errors.New("-packets has no meaning without -gameserver")
 	case s.given("tunnel") && s.link != carrier.IPX && s.meet == "":
 		return fmt.Errorf("-tunnel has no meaning with -link %s; it is for ipx", s.link)
 	}

@@ -251,32 +251,61 @@ func TestNextHost(t *testing.T) {
 	}
 }
 
-// Players whom a slotserver brings together play with each other. If the host goes another one is it, and goes on; so a
-// host need not be in the first slot.
-func TestSlotserver(t *testing.T) {
-	t.Parallel()
+// parsec runs a server of Parsec until the test ends, and returns its address, and that of its game if it has one.
+func parsec(t *testing.T, args ...string) (at, game string) {
 	program := filepath.Join(t.TempDir(), "parsec-server")
 	if out, err := exec.Command("go", "build", "-o", program, "../parsec-server").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	cmd := exec.CommandContext(ctx, program, "-listen", "127.0.0.1:0")
+	ctx, cancel := context.WithCancel(context.Background())
+	cmd := exec.CommandContext(ctx, program, append(args, "-listen", "127.0.0.1:0")...)
 	out, err := cmd.StdoutPipe()
 	if err == nil {
 		err = cmd.Start()
 	}
 	if err != nil {
+		cancel()
 		t.Fatal(err)
 	}
-	defer cmd.Wait()
-	defer cancel()
-	line, err := bufio.NewReader(out).ReadString('\n')
-	at, ok := strings.CutPrefix(strings.TrimSpace(line), "listening on ")
-	if err != nil || !ok {
-		t.Fatalf("%q, %v", line, err)
+	t.Cleanup(func() { cancel(); cmd.Wait() })
+	for said := bufio.NewReader(out); at == ""; {
+		line, err := said.ReadString('\n')
+		if err != nil {
+			t.Fatalf("%q, %v", line, err)
+		}
+		if s, ok := strings.CutPrefix(line, "the game is at "); ok {
+			game = strings.TrimSpace(s)
+		}
+		if s, ok := strings.CutPrefix(line, "listening on "); ok {
+			at = strings.TrimSpace(s)
+		}
 	}
-	flags := "-meet slotserver -slotserver " + at + " -rounds 9 -rate 100 -bots 1 -listen 127.0.0.1:"
+	return at, game
+}
+
+// Players whom a slotserver brings together play with each other. If the host goes another one is it, and goes on; so a
+// host need not be in the first slot.
+func TestSlotserver(t *testing.T) {
+	t.Parallel()
+	at, _ := parsec(t)
+	meets(t, "-meet slotserver -slotserver "+at, "127.0.0.1:")
+}
+
+// Through a gameserver, too: nobody has a port open then. Over TCP it only tells who is there.
+func TestGameserver(t *testing.T) {
+	t.Parallel()
+	at, game := parsec(t, "-mode", "game", "-udp", "127.0.0.1:0")
+	_, port, _ := net.SplitHostPort(game)
+	flags := "-meet gameserver -gameserver " + at + " -packets " + port + " -link "
+	meets(t, flags+"udp", "slot 0, through the gameserver")
+	meets(t, flags+"tcp", "127.0.0.1:")
+}
+
+// meets lets two play who meet by a server of Parsec; the host is then at an address that begins so.
+func meets(t *testing.T, flags, where string) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	flags += " -rounds 9 -rate 100 -bots 1 -listen 127.0.0.1:"
 	sit := func(name string) (show, context.CancelFunc) {
 		own, quit := context.WithCancel(ctx)
 		s, err := parsed(t, flags+unused(t)+" -name "+name).session(own) // each has a port of its own
@@ -288,10 +317,12 @@ func TestSlotserver(t *testing.T) {
 	ann, leave := sit("Ann")
 	seen(t, ann, "you are the host")
 	bob, _ := sit("Bob")
-	seen(t, bob, "with the host at 127.0.0.1:")
+	seen(t, bob, "with the host at "+where)
 	seen(t, ann, "■ Bob")
-	bob.Type(ctx, '5') // IPX comes behind TCP
-	seen(t, bob, "protocols only")
+	if !strings.Contains(flags, "-link udp") {
+		bob.Type(ctx, '5') // IPX comes behind TCP
+		seen(t, bob, "protocols only")
+	}
 	for _, s := range []show{ann, bob} {
 		s.Type(ctx, '\r')
 	}

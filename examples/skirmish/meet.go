@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/skirmish/carrier"
+	"github.com/parley-go/parley/examples/skirmish/relay"
 	"github.com/parley-go/parley/examples/startup/peer"
 	"github.com/parley-go/parley/machines/slotserver"
 	"github.com/parley-go/parley/machines/startup"
@@ -106,7 +107,8 @@ type slots struct {
 	own    int
 	others [len(slotserver.Client{}.Others)]other // by slot
 	err    error                                  // why we are not let in
-	since  time.Time                              // since when nobody is found who is the host
+
+	search search
 }
 
 // other is another player of a server of Parsec; the name is "" where there is none.
@@ -212,18 +214,35 @@ func (f *slots) host(ctx context.Context) (string, error) {
 	if !joined {
 		return "", err
 	}
+	return f.search.host(ctx, f.s, own, others[:])
+}
+
+// search asks those who are there who the host is.
+type search struct {
+	since time.Time // since when nobody is found
+}
+
+// host asks all others at once. A host is whoever answers as one; if nobody does, the player in the first slot becomes
+// it.
+func (f *search) host(ctx context.Context, s *settings, own int, others []other) (string, error) {
 	first := true
+	answers := make([]chan bool, len(others))
 	var asked []string
 	for slot, o := range others {
 		if o.at == "" {
 			continue
 		}
 		first = first && slot > own
-		if f.answers(ctx, o.at) {
-			f.since = time.Time{}
-			return o.at, nil
-		}
 		asked = append(asked, o.name+" at "+o.at)
+		there := make(chan bool, 1)
+		answers[slot] = there
+		go func() { there <- s.answers(ctx, o.at) }()
+	}
+	for slot, there := range answers {
+		if there != nil && <-there {
+			f.since = time.Time{}
+			return others[slot].at, nil
+		}
 	}
 	if first {
 		f.since = time.Time{}
@@ -232,7 +251,7 @@ func (f *slots) host(ctx context.Context) (string, error) {
 	if f.since.IsZero() {
 		f.since = time.Now()
 	}
-	return "", &nobody{asked, f.s.link, time.Since(f.since) > patience}
+	return "", &nobody{asked, s.link, time.Since(f.since) > patience}
 }
 
 // nobody says that none of those who are there is the host, or can be reached.
@@ -255,13 +274,86 @@ func (e *nobody) Error() string {
 }
 
 // answers reports whether somebody is a host at an address.
-func (f *slots) answers(ctx context.Context, at string) bool {
+func (s *settings) answers(ctx context.Context, at string) bool {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	l, err := f.s.dialer(at, f.s.carrier())(ctx, controlDoor)
+	l, err := s.dialer(at, s.carrier())(ctx, controlDoor)
 	if err != nil {
 		return false
 	}
 	l.Abort()
 	return true
+}
+
+// pilots are the players at a gameserver of Parsec. Over UDP the match goes through it. It passes on no streams, so over
+// TCP it only tells who is there, as a slotserver does.
+type pilots struct {
+	s      *settings
+	search search
+
+	mu   sync.Mutex
+	node *relay.Node
+	err  error // why we are not let in
+}
+
+// run keeps a connection to the server, until ctx ends.
+func (f *pilots) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		n, err := f.join(ctx)
+		f.mu.Lock()
+		f.node, f.err = n, err
+		f.mu.Unlock()
+		if err == nil {
+			select {
+			case <-n.Over():
+			case <-ctx.Done():
+			}
+			n.Close()
+			f.mu.Lock()
+			f.node, f.err = nil, n.Err()
+			f.mu.Unlock()
+		}
+		t := time.NewTimer(time.Second)
+		select {
+		case <-t.C:
+		case <-ctx.Done():
+			t.Stop()
+		}
+	}
+}
+
+func (f *pilots) join(ctx context.Context) (*relay.Node, error) {
+	lines := f.s.gameserver
+	host, _, err := net.SplitHostPort(lines)
+	if err != nil {
+		host, lines = lines, net.JoinHostPort(lines, "6581")
+	}
+	return relay.Join(ctx, relay.Config{Lines: lines, Packets: net.JoinHostPort(host, f.s.packets), Name: f.s.told()})
+}
+
+func (f *pilots) host(ctx context.Context) (string, error) {
+	f.mu.Lock()
+	node, err := f.node, f.err
+	f.mu.Unlock()
+	if node == nil {
+		if err == nil {
+			err = fmt.Errorf("the gameserver at %s is called", f.s.gameserver)
+		}
+		return "", err
+	}
+	own, there := node.Who()
+	if f.s.through = nil; f.s.link == carrier.UDP {
+		f.s.through = node
+	}
+	var others [relay.Players]other
+	for slot, o := range there {
+		if o.Name == "" {
+			continue
+		}
+		others[slot] = f.s.heard(o.Name, o.IP)
+		if f.s.through != nil {
+			others[slot].at = fmt.Sprint("slot ", slot)
+		}
+	}
+	return f.search.host(ctx, f.s, own, others[:])
 }

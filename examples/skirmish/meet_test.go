@@ -40,7 +40,7 @@ func TestNobody(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "nobody is the host yet") {
 		t.Errorf("%v", err)
 	}
-	f.since = time.Now().Add(-time.Hour)
+	f.search.since = time.Now().Add(-time.Hour)
 	_, err = f.host(t.Context())
 	if err == nil || !strings.Contains(err.Error(), "over TCP") || !strings.Contains(err.Error(), "Ann at "+at) ||
 		!strings.Contains(err.Error(), "and 2 more") {
@@ -48,7 +48,7 @@ func TestNobody(t *testing.T) {
 	}
 	f.own = 0
 	f.others[0] = other{}
-	if at, err := f.host(t.Context()); at != "" || err != nil || !f.since.IsZero() {
+	if at, err := f.host(t.Context()); at != "" || err != nil || !f.search.since.IsZero() {
 		t.Errorf("the first one is told %q, %v", at, err)
 	}
 }

@@ -31,8 +31,23 @@ const (
 	doorCount
 )
 
-// dialer calls a host at an address: host:port, and over IPX NETWORK.NODE.SOCKET.
+// dialer calls a host at an address: host:port, over IPX NETWORK.NODE.SOCKET, and through a gameserver a slot.
 func (s *settings) dialer(address string, cfg carrier.Config) dialer {
+	if node := s.through; node != nil {
+		return func(ctx context.Context, place uint16) (transport.Link, error) {
+			ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+			defer cancel()
+			var slot int
+			if _, err := fmt.Sscanf(address, "slot %d", &slot); err != nil {
+				return nil, fmt.Errorf("%q is no slot of a gameserver", address)
+			}
+			l, err := node.Dial(ctx, slot)
+			if err != nil {
+				return nil, err
+			}
+			return carrier.Enter(l, byte(place))
+		}
+	}
 	if _, _, err := net.SplitHostPort(address); err != nil && s.link != carrier.IPX {
 		address = net.JoinHostPort(address, usual)
 	}
@@ -49,6 +64,7 @@ func (s *settings) host(ctx context.Context, cfg carrier.Config) (h *match.Host,
 	s.elsewhere = ""
 	address := s.listen
 	switch {
+	case s.through != nil:
 	case s.link == carrier.IPX:
 		address = fmt.Sprintf("%x", socket)
 	case !s.given("listen") && !s.fixed && taken(s.link, address):
@@ -56,7 +72,12 @@ func (s *settings) host(ctx context.Context, cfg carrier.Config) (h *match.Host,
 		own, _, _ := net.SplitHostPort(address)
 		address = net.JoinHostPort(own, "0")
 	}
-	d, err := carrier.Listen(ctx, s.link, address, cfg)
+	var d carrier.Door
+	if s.through != nil {
+		d, err = s.through.Listen()
+	} else {
+		d, err = carrier.Listen(ctx, s.link, address, cfg)
+	}
 	if err != nil {
 		return nil, "", err
 	}

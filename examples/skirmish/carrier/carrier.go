@@ -171,5 +171,5 @@ func call(ctx context.Context, l transport.Link, cfg Config) (transport.Link, er
 	if err != nil {
 		return nil, err
 	}
-	return dial(ctx, l)
+	return Call(ctx, l)
 }

@@ -90,7 +90,13 @@ func DialPart(ctx context.Context, network, address string, cfg Config, door byt
 	if err != nil {
 		return nil, err
 	}
-	if err = l.Send(0, []byte{door}); err == nil {
+	return Enter(l, door)
+}
+
+// Enter says which of the doors is meant that Split has made of the one that was called.
+func Enter(l transport.Link, door byte) (transport.Link, error) {
+	err := l.Send(0, []byte{door})
+	if err == nil {
 		err = l.Flush()
 	}
 	if err != nil {

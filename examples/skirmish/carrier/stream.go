@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"sync"
@@ -119,14 +120,33 @@ func (c *connection) end(orderly bool) {
 	})
 }
 
-// dial opens a stream to peer 0 of a link over datagrams, which belongs to it from then on.
-func dial(ctx context.Context, link transport.Link) (transport.Link, error) {
+// Call opens a stream to peer 0 of a link over datagrams, which belongs to it from then on. It fails if nobody answers
+// before ctx ends, or for ten seconds.
+func Call(ctx context.Context, link transport.Link) (transport.Link, error) {
+	return stretch(ctx, link, true)
+}
+
+// Answer waits for a call by peer 0 of a link over datagrams, which belongs to it from then on, no longer than ten
+// seconds.
+func Answer(ctx context.Context, link transport.Link) (transport.Link, error) {
+	ctx, cancel := context.WithTimeout(ctx, hesitation)
+	defer cancel()
+	return stretch(ctx, link, false)
+}
+
+// stretch makes a stream of a link with one peer, who is called or calls.
+func stretch(ctx context.Context, link transport.Link, calls bool) (transport.Link, error) {
 	r := stream.NewEndRunner(token())
 	var d *driver.Driver[*stream.EndRunner]
 	c, n := newConnection(link.LocalAddr(), link.RemoteAddr(0),
 		func(f func(*stream.EndRunner) fsm.Result) error { return d.Post(f) })
 	opened := make(chan struct{})
 	d = driver.New(r, driver.Options[*stream.EndRunner]{KeepMalformed: true, KeepRefused: true, StopAtFinal: true,
+		OnLink: func(_ *stream.EndRunner, _ fsm.Peer, up bool, _ error) {
+			if !up { // what is below is gone
+				d.Stop()
+			}
+		},
 		OnReport: func(r *stream.EndRunner, i int) {
 			if r.Report(i).Kind == stream.ReportOpened {
 				close(opened)
@@ -140,16 +160,18 @@ func dial(ctx context.Context, link transport.Link) (transport.Link, error) {
 		d.Run(context.Background())
 		c.end(false)
 	}()
-	if _, err := d.Do(ctx, (*stream.EndRunner).Call); err != nil {
-		d.Stop()
-		return nil, err
+	if calls {
+		if _, err := d.Do(ctx, (*stream.EndRunner).Call); err != nil {
+			d.Stop()
+			return nil, err
+		}
 	}
 	select {
 	case <-opened:
 		go c.carry()
 		return n, nil
 	case <-c.over:
-		return nil, errors.New("nobody answers at " + link.RemoteAddr(0).String())
+		return nil, fmt.Errorf("nobody answers at %v", link.RemoteAddr(0))
 	case <-ctx.Done():
 		d.Stop()
 		return nil, context.Cause(ctx)
