@@ -188,6 +188,7 @@ func (f *slots) report(r *slotserver.ClientRunner, i int) {
 	switch v := r.Report(i); v.Kind {
 	case slotserver.ClientReportWelcome:
 		f.joined, f.own, f.err = true, int(v.Welcome.Slot), nil
+		f.search.begin()
 	case slotserver.ClientReportRefused:
 		f.err = fmt.Errorf("the slotserver at %s does not let us in: %v", f.s.slots, v.Refused.Why)
 	case slotserver.ClientReportLost:
@@ -199,6 +200,7 @@ func (f *slots) report(r *slotserver.ClientRunner, i int) {
 			f.others[slot] = f.s.heard(o.Value.Name.String(), o.Value.Ip.String())
 		}
 	}
+	f.search.note(f.others[:])
 }
 
 // patience is how long those who are there may take until one of them is the host, before we say what may be wrong.
@@ -217,41 +219,113 @@ func (f *slots) host(ctx context.Context) (string, error) {
 	return f.search.host(ctx, f.s, own, others[:])
 }
 
-// search asks those who are there who the host is.
+// search finds out who of those who are there is the host.
 type search struct {
-	since time.Time // since when nobody is found
+	mu   sync.Mutex
+	came time.Time         // when we joined
+	met  map[string]*visit // the others by name
+	// vain is since when nobody is found, and found whether there was a host since we joined.
+	vain  time.Time
+	found bool
 }
 
-// host asks all others at once. A host is whoever answers as one; if nobody does, the player in the first slot becomes
-// it.
+// visit is when somebody came, and went.
+type visit struct{ came, went time.Time }
+
+// A host that goes leaves others, one of whom is the next one, and has the match. Who has just come lets them: so long
+// is one new. A server names those who are there as soon as it lets somebody in, within the time of a burst. It may say
+// of those who stay that they have gone, and name them again at once; blink is more than that takes.
+const (
+	settled = 3 * time.Second
+	burst   = 250 * time.Millisecond
+	blink   = time.Second
+)
+
+// begin is told that we have joined a server.
+func (f *search) begin() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.came, f.met, f.vain, f.found = time.Now(), map[string]*visit{}, time.Time{}, false
+}
+
+// note is told who is there.
+func (f *search) note(others []other) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, there := time.Now(), map[string]bool{}
+	for _, o := range others {
+		there[o.name] = true
+		v := f.met[o.name]
+		switch {
+		case o.name == "":
+		case v == nil || !v.went.IsZero() && now.Sub(v.went) > blink:
+			f.met[o.name] = &visit{came: now}
+		default:
+			v.went = time.Time{}
+		}
+	}
+	for name, v := range f.met {
+		switch {
+		case there[name]:
+		case v.went.IsZero():
+			v.went = now
+		case now.Sub(v.went) > blink:
+			delete(f.met, name)
+		}
+	}
+}
+
+// first reports whether we are to be the host where nobody is: we are the first of those who are not new. We are not
+// new if there was a host before, and nobody is left who was there before us.
+func (f *search) first(own int, others []other) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	now, alone, senior := time.Now(), true, false
+	for slot, o := range others {
+		v := f.met[o.name]
+		if o.at == "" || v == nil {
+			alone = alone && o.at == ""
+			continue
+		}
+		if alone = false; now.Sub(v.came) > settled && slot < own {
+			return false
+		}
+		senior = senior || v.came.Sub(f.came) < burst
+	}
+	return alone || now.Sub(f.came) > settled || f.found && !senior
+}
+
+// host asks all others at once. A host is whoever answers as one.
 func (f *search) host(ctx context.Context, s *settings, own int, others []other) (string, error) {
-	first := true
 	answers := make([]chan bool, len(others))
 	var asked []string
 	for slot, o := range others {
 		if o.at == "" {
 			continue
 		}
-		first = first && slot > own
 		asked = append(asked, o.name+" at "+o.at)
 		there := make(chan bool, 1)
 		answers[slot] = there
 		go func() { there <- s.answers(ctx, o.at) }()
 	}
+	at, found := "", false
 	for slot, there := range answers {
-		if there != nil && <-there {
-			f.since = time.Time{}
-			return others[slot].at, nil
+		if found = there != nil && <-there; found {
+			at = others[slot].at
+			break
 		}
 	}
-	if first {
-		f.since = time.Time{}
-		return "", nil
+	found = found || f.first(own, others)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case found:
+		f.vain, f.found = time.Time{}, true
+		return at, nil
+	case f.vain.IsZero():
+		f.vain = time.Now()
 	}
-	if f.since.IsZero() {
-		f.since = time.Now()
-	}
-	return "", &nobody{asked, s.link, time.Since(f.since) > patience}
+	return "", &nobody{asked, s.link, time.Since(f.vain) > patience}
 }
 
 // nobody says that none of those who are there is the host, or can be reached.
@@ -328,7 +402,10 @@ func (f *pilots) join(ctx context.Context) (*relay.Node, error) {
 	if err != nil {
 		host, lines = lines, net.JoinHostPort(lines, "6581")
 	}
-	return relay.Join(ctx, relay.Config{Lines: lines, Packets: net.JoinHostPort(host, f.s.packets), Name: f.s.told()})
+	packets := net.JoinHostPort(host, f.s.packets)
+	return relay.Join(ctx, relay.Config{Lines: lines, Packets: packets, Name: f.s.told(),
+		OnWelcome: f.search.begin,
+		OnChange:  func(there [relay.Players]relay.Other) { f.search.note(f.heard(there)) }})
 }
 
 func (f *pilots) host(ctx context.Context) (string, error) {
@@ -345,15 +422,22 @@ func (f *pilots) host(ctx context.Context) (string, error) {
 	if f.s.through = nil; f.s.link == carrier.UDP {
 		f.s.through = node
 	}
-	var others [relay.Players]other
-	for slot, o := range there {
-		if o.Name == "" {
-			continue
-		}
-		others[slot] = f.s.heard(o.Name, o.IP)
-		if f.s.through != nil {
+	others := f.heard(there)
+	for slot := range others {
+		if f.s.through != nil && others[slot].at != "" {
 			others[slot].at = fmt.Sprint("slot ", slot)
 		}
 	}
-	return f.search.host(ctx, f.s, own, others[:])
+	return f.search.host(ctx, f.s, own, others)
+}
+
+// heard is who is there, with the addresses of their hosts.
+func (f *pilots) heard(there [relay.Players]relay.Other) []other {
+	others := make([]other, len(there))
+	for slot, o := range there {
+		if o.Name != "" {
+			others[slot] = f.s.heard(o.Name, o.IP)
+		}
+	}
+	return others
 }

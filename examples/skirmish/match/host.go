@@ -304,6 +304,7 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 		h.ripe = time.Time{}
 		return
 	case n == h.count():
+	case h.cfg.Resume != nil: // who was not in the match is not waited for
 	case h.ripe.IsZero():
 		h.ripe = now
 		return
@@ -328,6 +329,9 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 			return
 		case !has: // nobody here has the match
 			resume, h.cfg.Resume = nil, nil
+			if !all {
+				return
+			}
 		}
 	}
 	var keys skirmish.Keys

@@ -30,6 +30,10 @@ import (
 type Config struct {
 	Lines, Packets string // host:port, over TCP and over UDP
 	Name           string // at most 31 bytes of ASCII without blanks
+	// OnWelcome is called when we are let in, before OnChange is told who is there, and then when others have come or
+	// gone. They may be nil, and must not wait.
+	OnWelcome func()
+	OnChange  func(others [Players]Other)
 }
 
 // Players is how many there may be at a server.
@@ -93,13 +97,21 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 			n.mu.Lock()
 			defer n.mu.Unlock()
 			n.own = uint8(w.Slot)
+			if cfg.OnWelcome != nil {
+				cfg.OnWelcome()
+			}
 			close(in)
 		},
 		Refused: func(w gameserver.ClientRefusedReport) {
 			n.fail(fmt.Errorf("the gameserver at %s does not let us in: %v", cfg.Lines, w.Why))
 		},
-		Lost:     func() { n.fail(fmt.Errorf("the gameserver at %s is gone", cfg.Lines)) },
-		Changed:  func() { n.changed(&r.Machine) },
+		Lost: func() { n.fail(fmt.Errorf("the gameserver at %s is gone", cfg.Lines)) },
+		Changed: func() {
+			n.changed(&r.Machine)
+			if _, others := n.Who(); cfg.OnChange != nil {
+				cfg.OnChange(others)
+			}
+		},
 		Happened: n.happened,
 	}
 	dial, cancel := context.WithTimeout(ctx, 5*time.Second)
