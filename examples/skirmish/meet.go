@@ -359,8 +359,8 @@ func (s *settings) answers(ctx context.Context, at string) bool {
 	return true
 }
 
-// pilots are the players at a gameserver of Parsec. Over UDP the match goes through it. It passes on no streams, so over
-// TCP it only tells who is there, as a slotserver does.
+// pilots are the players at a gameserver of Parsec. Over UDP the match goes through it. It passes on no streams, so
+// over TCP it only tells who is there, as a slotserver does.
 type pilots struct {
 	s      *settings
 	search search
