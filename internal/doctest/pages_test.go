@@ -43,19 +43,27 @@ var elsewhere = map[string]string{
 	"go run ./examples/ssr-server/client -connect 127.0.0.1:4000":               ssrPage,
 	"curl 'http://127.0.0.1:8000/servers?version=1&action=reg&" +
 		"name=my%20arena&port=4000&cont=EU'": ssrPage,
-	"curl http://127.0.0.1:8000/servers":                                                ssrPage,
-	"curl 'http://127.0.0.1:8000/servers?action=unreg&port=4000'":                       ssrPage,
-	"GOOS=js GOARCH=wasm go -C examples/ssr-server/web build -o player.wasm ./player":   ssrWeb,
-	"go run ./examples/ssr-server -listen 127.0.0.1:4000 -per-address 57":               ssrWeb,
-	"go -C examples/ssr-server/web run . -listen 127.0.0.1:8080 -server 127.0.0.1:4000": ssrWeb,
-	"go run ./examples/lockstep -listen 127.0.0.1:3665 -players 2 -record game.replay":  lockstepPage,
-	"go run ./examples/lockstep -connect 127.0.0.1:3665":                                lockstepPage,
-	"go run ./examples/lockstep -connect 127.0.0.1:3665 -steps 100":                     lockstepPage,
-	"go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1":                       lockstepPage,
-	"go run ./examples/lockstep -replay game.replay":                                    lockstepPage,
-	"go run ./examples/gne -listen 127.0.0.1:4300":                                      gnePage,
-	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason":                  gnePage,
-	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason -no-udp":          gnePage,
+	"curl http://127.0.0.1:8000/servers":                                                       ssrPage,
+	"curl 'http://127.0.0.1:8000/servers?action=unreg&port=4000'":                              ssrPage,
+	"GOOS=js GOARCH=wasm go -C examples/ssr-server/web build -o player.wasm ./player":          ssrWeb,
+	"go run ./examples/ssr-server -listen 127.0.0.1:4000 -per-address 57":                      ssrWeb,
+	"go -C examples/ssr-server/web run . -listen 127.0.0.1:8080 -server 127.0.0.1:4000":        ssrWeb,
+	"go run ./examples/lockstep -listen 127.0.0.1:3665 -players 2 -record game.replay":         lockstepPage,
+	"go run ./examples/lockstep -connect 127.0.0.1:3665":                                       lockstepPage,
+	"go run ./examples/lockstep -connect 127.0.0.1:3665 -steps 100":                            lockstepPage,
+	"go run ./examples/lockstep -connect 127.0.0.1:3665 -slot -1":                              lockstepPage,
+	"go run ./examples/lockstep -replay game.replay":                                           lockstepPage,
+	"go run ./examples/parsec-server -mode master -listen 127.0.0.1:6502 -http 127.0.0.1:8081": parsecPage,
+	"go run ./examples/parsec-server -mode game -listen 127.0.0.1:6581 -udp 127.0.0.1:6522" +
+		" -http 127.0.0.1:8080 -name Orbit -master 127.0.0.1:6502": parsecPage,
+	"go run ./examples/parsec-server/client -connect 127.0.0.1:6581 -udp 127.0.0.1:6522" +
+		" -name anna -record anna.rec": parsecPage,
+	"go run ./examples/parsec-server/client -connect 127.0.0.1:6581 -udp 127.0.0.1:6522" +
+		" -name bob": parsecPage,
+	"go run ./examples/parsec-server/client -play anna.rec -speed 10":          parsecPage,
+	"go run ./examples/gne -listen 127.0.0.1:4300":                             gnePage,
+	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason":         gnePage,
+	"go run ./examples/gne/client -connect 127.0.0.1:4300 -name Jason -no-udp": gnePage,
 	"go test -run xxx -bench RealMatch -benchtime 30x -cpu 1" +
 		" ./cmd/internal/traffic": "whoever measures",
 	".ci/run":           "whoever changes something",
@@ -107,6 +115,7 @@ const (
 const (
 	lockstepPage = "TestPage of examples/lockstep"
 	gnePage      = "TestPage of examples/gne"
+	parsecPage   = "TestPage of examples/parsec-server"
 )
 
 // patience is how long one command of a page may take.
