@@ -264,7 +264,9 @@ func (o *options) join(ctx context.Context, record *frames.Recorder, stdout io.W
 	v := &visitor{frames: o.steps}
 	taken := false // the slot, and there may be another one
 	for {
-		link, err := tcp.Dial(ctx, "tcp", o.connect, tcp.Config{Attempts: 5})
+		link, err := tcp.Dial(ctx, "tcp", o.connect, tcp.Config{Attempts: 5, OnRetry: func(_ int, err error) {
+			log.Warn("no server; trying again", "error", err)
+		}})
 		if err != nil {
 			return err
 		}
