@@ -28,7 +28,7 @@ type index struct {
 
 	messages map[string]*layout
 	states   map[string]map[string]*reaction // by state and event, of all machines
-	values   map[string]int64                // constants, timers in milliseconds, greatest lengths and numbers of types
+	values   map[string]int64                // see TestValues
 }
 
 // A layout is what the tables of layouts say of a message.
@@ -71,6 +71,9 @@ func newIndex(file string) (*index, error) {
 	}
 	for _, t := range p.Types {
 		x.values[t.Name] = t.Hi
+		for i, code := range t.Codes {
+			x.values[t.Name+"."+t.Names[i]] = code
+		}
 		if t.Kind == model.KindBytes || t.Kind == model.KindList {
 			x.values[t.Name] = int64(t.Cap)
 		}

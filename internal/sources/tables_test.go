@@ -252,8 +252,8 @@ func reactions(t *testing.T, f *folder, r row, state, event, cell string) (looke
 	return looked
 }
 
-// TestValues: a table with the columns `value` and `name` has the constants, the lengths of timers, and the greatest
-// numbers, lengths of texts and of lists of types.
+// TestValues: a table with the columns `value` and `name` has the constants, the lengths of timers, the greatest
+// numbers, lengths of texts and of lists of types, and the codes of enumerations, `Ship.orz`.
 func TestValues(t *testing.T) {
 	looked := 0
 	for _, f := range all(t) {
