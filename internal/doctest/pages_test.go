@@ -30,6 +30,7 @@ var elsewhere = map[string]string{
 	"go run ./examples/skirmish":                                                  "the tests of examples/skirmish",
 	"go run ./examples/skirmish -name Ann -join 192.168.1.5:7532":                 "the tests of examples/skirmish",
 	"go run ./examples/skirmish -headless -bots 4 -matches 2 -link udp -loss 0.1": "the tests of examples/skirmish",
+	"go run ./examples/skirmish -headless -fast -bots 4 -matches 1000 -seed 1":    "the tests of examples/skirmish",
 	"go test ./...":                        ".ci/run",
 	"go run ./cmd/fsmgen generate --check": ".ci/run",
 	"go build -buildmode=c-archive -o libparley.a ./examples/c/lib":                 "the test of examples/c",

@@ -4,6 +4,7 @@ package session
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"time"
 
@@ -125,12 +126,27 @@ func (o *Online) With(in game.Input, say string) *screen.Grid {
 	case match.Loading, match.Playing:
 		r.Lines = []string{"The match begins ..."}
 	}
+	if last := r.Last; last != nil && last.Phase == game.Over && v.Phase == match.Lobby {
+		r.Lines = append(r.Lines, won(last, &v.Names))
+	}
 	for _, line := range []string{say, also} {
 		if line != "" {
 			r.Lines = append(r.Lines, line)
 		}
 	}
 	return screen.Lobby(&r)
+}
+
+// won says who has won a match.
+func won(s *game.State, names *[game.Players]string) string {
+	if s.Winner >= game.Players {
+		return "The last match was a draw."
+	}
+	name := names[s.Winner]
+	if name == "" || s.Bots.Has(int(s.Winner)) {
+		name = BotNames[s.Winner]
+	}
+	return fmt.Sprintf("%s has won the last match with %d points.", name, s.Tanks[s.Winner].Score)
 }
 
 // look looks on at the match that one waits for the end of.

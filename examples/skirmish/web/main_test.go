@@ -83,8 +83,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// In a browser the page loads the game, joins the host, and a match begins and ends; then the next one is agreed to by
-// key.
+// In a browser the page loads the game and joins the host, a match begins and ends, and the next one begins.
 func TestBrowser(t *testing.T) {
 	if os.Getenv("PARLEY_LONG") == "" {
 		t.Skip("with PARLEY_LONG=1 alone: the standard library is compiled once more for it")
