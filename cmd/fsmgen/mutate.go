@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -115,6 +116,13 @@ func runMutate(ctx context.Context, cmd *cobra.Command, file string, o *mutateFl
 	ctx, cancel := context.WithTimeoutCause(ctx, o.timeout, errTimeUp)
 	defer cancel()
 	r, err := mutate.Run(ctx, file, o.o)
+	if ctx.Err() != nil && errors.Is(err, ctx.Err()) {
+		why := "it was interrupted"
+		if errors.Is(err, context.DeadlineExceeded) {
+			why = errTimeUp.Error()
+		}
+		return &cli.Error{Code: cli.ExitPartial, Message: why + " before the checks had been run without a mistake"}
+	}
 	if err != nil {
 		return rejected(cmd, err)
 	}
@@ -176,7 +184,7 @@ func mutateText(w io.Writer, r *mutate.Report, all bool) {
 			"under `why`.")
 	}
 	if r.Unrun != "" {
-		fmt.Fprintf(w, "%s before all were run (--timeout gives more, --sample asks for less)\n", r.Unrun)
+		fmt.Fprintf(w, "%s before all were run (--timeout gives more time, --sample asks for less)\n", r.Unrun)
 	}
 }
 

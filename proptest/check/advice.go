@@ -62,6 +62,25 @@ func (s *System) advice(o explore.Options, res *explore.Result) []string {
 	return out
 }
 
+// remedies say what may be done about the bounds of channels and of deferred messages that were too small and were not
+// expected to be: what is too small may be a bound, or a sender that should wait.
+func remedies(r *Report) (out []string) {
+	for i := range r.Claims {
+		c := &r.Claims[i]
+		if c.Result != Violated || c.Expected {
+			continue
+		}
+		switch c.Name {
+		case Overflow:
+			out = append(out, "overflow: a greater `capacity`, or a sender that waits; `when` and `times` in the "+
+				"`environment` bound its commands; `full: lose` or `full: wait`, if the medium does that")
+		case DeferredOverflow:
+			out = append(out, "deferred-overflow: a greater `deferred` of the role, or a sender that waits")
+		}
+	}
+	return out
+}
+
 // reducible reports whether the usual reductions would find something; it asks a system of its own, as
 // they change the one they are given.
 func (s *System) reducible(o explore.Options) []string {

@@ -50,7 +50,7 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 	if s.Counted != nil {
 		r.Uses = s.Covered(res)
 	}
-	r.Advice, r.Multiplied = s.advice(o, res), s.multiplied(res)
+	r.Advice, r.Multiplied = append(s.advice(o, res), remedies(r)...), s.multiplied(res)
 	return r, nil
 }
 

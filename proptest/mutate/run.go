@@ -186,6 +186,9 @@ func Run(ctx context.Context, path string, o Options) (*Report, error) {
 	}
 	if out.Count(NotRun, false)+out.Count(NotRun, true) > 0 {
 		out.Unrun = "the time was up"
+		if errors.Is(ctx.Err(), context.Canceled) {
+			out.Unrun = "it was interrupted"
+		}
 	}
 	out.Seconds = time.Since(began).Seconds()
 	return out, nil

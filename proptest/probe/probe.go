@@ -197,7 +197,7 @@ func endpoints(p *model.Protocol, address string, o *Options) (list []endpoint, 
 func (pr *prober) enough(ctx context.Context) bool {
 	switch {
 	case ctx.Err() != nil:
-		pr.report.Ended = "the budget was used up"
+		pr.report.Ended = ended(ctx)
 	case pr.o.Sessions > 0 && pr.report.Sessions >= pr.o.Sessions:
 		pr.report.Ended = "the sessions were used up"
 	case len(pr.report.Findings) >= pr.o.Findings:
@@ -208,6 +208,14 @@ func (pr *prober) enough(ctx context.Context) bool {
 		return false
 	}
 	return true
+}
+
+// ended says why a context has.
+func ended(ctx context.Context) string {
+	if errors.Is(ctx.Err(), context.DeadlineExceeded) {
+		return "the budget was used up"
+	}
+	return "it was interrupted"
 }
 
 func (pr *prober) has(k Kind) bool {
@@ -646,8 +654,8 @@ func (pr *prober) finish(ctx context.Context) {
 	for _, t := range pr.covered.left() {
 		r.Uncovered = append(r.Uncovered, t.Name)
 	}
-	if r.Ended == "" && errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		r.Ended = "the budget was used up"
+	if r.Ended == "" && ctx.Err() != nil {
+		r.Ended = ended(ctx)
 	}
 	if r.Ended == "" && pr.halved {
 		r.Ended = "half of the budget or the sessions went by, and there was still something new"

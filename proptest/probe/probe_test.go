@@ -1,6 +1,7 @@
 package probe
 
 import (
+	"context"
 	"testing"
 	"time"
 )
@@ -41,4 +42,23 @@ func TestHonestServer(t *testing.T) {
 		t.Errorf("%v transitions, %d hostile sessions", r.Transitions, r.Hostile)
 	}
 	t.Logf("%+v", r)
+}
+
+// TestInterrupted: who is interrupted has not used up a budget.
+func TestInterrupted(t *testing.T) {
+	p := load(t, "specs/confirm/spec.yaml")
+	v := &server{p: p, seed: 1}
+	address := v.listen(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	o := options()
+	o.Progress = func(int, string) { cancel() }
+	r, err := Run(ctx, p, address, o)
+	if err != nil || r.Ended != "it was interrupted" {
+		t.Errorf("%v, it ended since %q", err, r.Ended)
+	}
+	o.Budget, o.Progress = time.Nanosecond, nil
+	r, err = Run(t.Context(), p, address, o)
+	if err != nil || r.Ended != "the budget was used up" {
+		t.Errorf("%v, it ended since %q", err, r.Ended)
+	}
 }

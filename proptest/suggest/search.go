@@ -108,6 +108,7 @@ type searcher struct {
 	models []*model.Protocol // one for each check
 	twins  []*model.Protocol // the same, to be compared with models
 	files  *texts
+	places map[part]string // where the states and transitions stand, before any edit
 	r      *Report
 	memo   map[[2]edit]bool // failed, in both orders
 	enough map[edit]bool    // pass alone: what has them besides others is left out
@@ -138,6 +139,7 @@ func (s *searcher) compile() error {
 	if s.base, list = compile.Load(s.path, compile.Options{FS: s.o.FS}); s.base == nil {
 		return &diag.Rejected{List: list}
 	}
+	s.places = places(s.base)
 	for _, c := range s.base.Checks {
 		if !s.o.Only.Has(c.Name) {
 			continue
@@ -485,7 +487,7 @@ func (s *searcher) suite(changed map[string][]byte) (*check.SuiteReport, error) 
 		}
 		s.r.Violated = append(s.r.Violated, r.Why...)
 		s.idle = map[string]bool{}
-		for _, u := range unused(r) {
+		for _, u := range s.unused(r) {
 			s.idle[u.key] = true
 		}
 	}

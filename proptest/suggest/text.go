@@ -75,7 +75,7 @@ func (r *Report) searched() string {
 	}
 	switch rest := len(r.Suggestions) - whole; {
 	case len(r.Suggestions) == 0:
-		parts = append(parts, "none makes all checks pass")
+		parts = append(parts, "none makes all checks pass"+r.beyond())
 	case rest == 0:
 		parts = append(parts, number(whole)+" all checks pass")
 	case whole == 0:
@@ -86,6 +86,18 @@ func (r *Report) searched() string {
 			" each check pass, with something that never fires or is never reached: see the notes")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// beyond says what is left to do where all was searched and nothing found.
+func (r *Report) beyond() string {
+	switch {
+	case r.Complete == 0 || r.Complete < len(r.Tried):
+		return ""
+	case len(r.Tried) == 1:
+		return " (--max-edits 2 searches two edits at once)"
+	}
+	return ": more than two edits are needed, or one that this command does not know; mend by hand what one " +
+		"counterexample shows (fsmgen check), and search again"
 }
 
 func number(n int) string {

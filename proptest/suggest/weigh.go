@@ -1,9 +1,11 @@
 package suggest
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
+	"github.com/parley-go/parley/gen/model"
 	"github.com/parley-go/parley/proptest/check"
 )
 
@@ -35,7 +37,7 @@ func (s *searcher) weigh(x *Suggestion, r *check.SuiteReport, edits []edit) (sou
 	if x.Passes = r.Passes; x.Passes {
 		return true, false
 	}
-	left := unused(r)
+	left := s.unused(r)
 	if len(s.o.IgnoreExpect) > 0 {
 		if x.Passes = len(left) == 0; x.Passes {
 			return true, false
@@ -56,7 +58,9 @@ func (s *searcher) weigh(x *Suggestion, r *check.SuiteReport, edits []edit) (sou
 // idle is a line or a state that no check uses although none expects that.
 type idle struct{ key, text string }
 
-func unused(r *check.SuiteReport) []idle {
+// unused lists what no check uses. Where it stands is said of the text as it is, before an edit has moved its lines; what
+// only an edit has made stands where it would.
+func (s *searcher) unused(r *check.SuiteReport) []idle {
 	expects := func(name string) bool {
 		return slices.ContainsFunc(r.Checks, func(c *check.Report) bool { return slices.Contains(c.Expect, name) })
 	}
@@ -66,11 +70,29 @@ func unused(r *check.SuiteReport) []idle {
 			return
 		}
 		for _, p := range list {
-			out = append(out, idle{claim + " " + p.Role + " " + p.Name, fmt.Sprintf(what, p.Role, p.Name, p.Where)})
+			where := cmp.Or(s.places[part{p.Role, p.Name}], p.Where)
+			out = append(out, idle{claim + " " + p.Role + " " + p.Name, fmt.Sprintf(what, p.Role, p.Name, where)})
 		}
 	}
 	add(check.NeverFires, "%s: %s (%s) never fires", r.NeverFires)
 	add(check.UnreachableState, "%s: state %s (%s) is never reached", r.Unreachable)
 	add(check.DefensiveFires, "%s: %s (%s) fires although it is defensive", r.DefensiveFires)
 	return out
+}
+
+// part is a state or a transition of a role, by its name.
+type part struct{ role, name string }
+
+// places says where the states and transitions of a specification stand.
+func places(p *model.Protocol) map[part]string {
+	all := map[part]string{}
+	for _, m := range p.Roles {
+		for _, st := range m.States {
+			all[part{m.Name, st.Name}] = st.Span.Place()
+		}
+		for _, t := range m.Transitions {
+			all[part{m.Name, t.Name}] = t.Span.Place()
+		}
+	}
+	return all
 }

@@ -48,7 +48,7 @@ type Report struct {
 	Within     int    `json:"searched_within,omitempty"`
 	// Why says why a check is incomplete or does not pass.
 	Why []string `json:"why,omitempty"`
-	// Advice says what may help an incomplete search.
+	// Advice says what may help an incomplete search, and where a bound was too small.
 	Advice []string `json:"advice,omitempty"`
 	// Multiplied says what took most values in an incomplete search.
 	Multiplied     []string `json:"multiplied,omitempty"`
