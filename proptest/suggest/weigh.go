@@ -58,8 +58,8 @@ func (s *searcher) weigh(x *Suggestion, r *check.SuiteReport, edits []edit) (sou
 // idle is a line or a state that no check uses although none expects that.
 type idle struct{ key, text string }
 
-// unused lists what no check uses. Where it stands is said of the text as it is, before an edit has moved its lines; what
-// only an edit has made stands where it would.
+// unused lists what no check uses. Where it stands is said of the text as it is, before an edit has moved its
+// lines; what only an edit has made stands where it would.
 func (s *searcher) unused(r *check.SuiteReport) []idle {
 	expects := func(name string) bool {
 		return slices.ContainsFunc(r.Checks, func(c *check.Report) bool { return slices.Contains(c.Expect, name) })
