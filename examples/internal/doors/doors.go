@@ -199,11 +199,12 @@ func accept[R fsm.Runner](ctx context.Context, listener *tcp.Listener, peers *Nu
 			link.Abort()
 			return nil
 		}
-		l := peers.Door(peer, link)
+		l := transport.Link(link)
 		if behind != nil {
 			l = behind(l)
 		}
-		if err := d.Attach(peer, l); err != nil {
+		// The number is free when the driver closes what it has, and not before, as when the connection behind it ends.
+		if err := d.Attach(peer, peers.Door(peer, l)); err != nil {
 			if errors.Is(err, driver.ErrStopped) {
 				return nil
 			}
