@@ -165,6 +165,9 @@ func (s *Store) Mend() {
 	}()
 }
 
+// noRoom is what JetStream answers where a bucket may become larger than what is left of its disk.
+const noRoom jetstream.ErrorCode = 10047
+
 // makeBucket tries for as long as ctx lasts: a cluster that has just begun has no leader yet.
 func makeBucket(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValueConfig) (jetstream.KeyValue, error) {
 	for {
@@ -175,6 +178,10 @@ func makeBucket(ctx context.Context, js jetstream.JetStream, c jetstream.KeyValu
 			return kv, err
 		}
 		var api *jetstream.APIError
+		if errors.As(err, &api) && api.ErrorCode == noRoom {
+			return nil, fmt.Errorf("NATS has no room on its disk for the %d MiB that it may come to: %w",
+				c.MaxBytes>>20, err)
+		}
 		if errors.As(err, &api) && api.Code != 503 && api.Code != 500 {
 			return nil, err
 		}
