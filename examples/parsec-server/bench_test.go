@@ -56,6 +56,108 @@ func plain() {
 	}
 }
 
+// spawn starts a server as a process of its own, which is killed at the end. It returns what stands behind these
+// beginnings of lines, which the server prints one after another.
+func spawn(tb testing.TB, serve string, want ...string) (cmd *exec.Cmd, got []string) {
+	tb.Helper()
+	cmd = exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "PARSEC_SERVE="+serve)
+	out, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	for lines := bufio.NewScanner(out); len(got) < len(want) && lines.Scan(); {
+		if at, ok := strings.CutPrefix(lines.Text(), want[len(got)]); ok {
+			got = append(got, at)
+		}
+	}
+	if len(got) < len(want) {
+		tb.Fatalf("%s: the server has not begun", serve)
+	}
+	return cmd, got
+}
+
+// BenchmarkSlots has players join a slotserver and leave it, one after another and from many addresses, and reports what
+// the server's processor time would carry on one core. Then as many connections as it holds stay, 16 of which play;
+// what they cost is the growth of the server's memory.
+func BenchmarkSlots(b *testing.B) {
+	const joins = 2000
+	for b.Loop() {
+		cmd, at := spawn(b, "-mode slot -handshake 5m -per-address 20 -listen 127.0.0.1:0", "listening on ")
+		n := 0
+		// ask connects from the next address, as one may make 50 connections a second, says this and waits for such an
+		// answer, until it has one: all may make 1,000 connections a second.
+		ask := func(say, want string) net.Conn {
+			for end := time.Now().Add(time.Minute); time.Now().Before(end); {
+				n++
+				d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, byte(1+n/200%200), byte(1+n%200))}}
+				conn, err := d.Dial("tcp4", at[0])
+				if err != nil {
+					continue
+				}
+				fmt.Fprintf(conn, say, n)
+				for r := bufio.NewScanner(conn); r.Scan(); {
+					if strings.HasPrefix(r.Text(), want) {
+						return conn
+					}
+				}
+				conn.Close()
+			}
+			b.Fatal("nobody is let in any more")
+			return nil
+		}
+		begin, before := time.Now(), processorTime(b, cmd.Process.Pid)
+		for range joins {
+			ask("version: 1.0 join me: p%d os: linux\nremove me\n", "removing you").Close()
+		}
+		spent := processorTime(b, cmd.Process.Pid) - before
+		b.ReportMetric(joins/spent.Seconds(), "joins/core-s")
+		b.ReportMetric(joins/time.Since(begin).Seconds(), "joins/s")
+		memory := resident(b, cmd.Process.Pid)
+		held := 0
+		for held < maxParties-4 {
+			if held < 16 {
+				defer ask("version: 1.0 join me: p%d os: linux\n", "join from").Close()
+			} else { // who does not play is told so
+				defer ask("my new name: p%d\n", "you sent an invalid request").Close()
+			}
+			held++
+		}
+		b.ReportMetric(float64(held), "held")
+		b.ReportMetric(float64(resident(b, cmd.Process.Pid)-memory)/float64(held), "B/held")
+		cmd.Process.Kill()
+	}
+	b.ReportMetric(0, "ns/op")
+}
+
+// processorTime is what a process has used so far.
+func processorTime(b *testing.B, pid int) time.Duration {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Skip("this system does not tell the processor time of others")
+	}
+	var user, system int64
+	f := strings.Fields(string(text[strings.LastIndexByte(string(text), ')')+1:]))
+	fmt.Sscan(f[11], &user)
+	fmt.Sscan(f[12], &system)
+	return time.Duration(user+system) * (time.Second / 100)
+}
+
+// resident is how much memory a process has.
+func resident(b *testing.B, pid int) int {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
+	if err != nil {
+		b.Skip("this system does not tell the memory of others")
+	}
+	var size, pages int
+	fmt.Sscan(string(text), &size, &pages)
+	return pages * os.Getpagesize()
+}
+
 const (
 	benchClients = 16
 	benchRate    = 60
@@ -84,29 +186,14 @@ func BenchmarkGame(b *testing.B) {
 
 // session plays two seconds, and returns how long states took and what share of a core the server used.
 func session(b *testing.B, serve string) (took []time.Duration, cores float64) {
-	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "PARSEC_SERVE="+serve)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
+	want := []string{"the game is at ", "listening on "}
+	if serve == "plain" {
+		want = want[:1]
 	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
-	defer cmd.Process.Kill()
-	lines := bufio.NewScanner(out)
-	place := func(prefix string) string {
-		for lines.Scan() {
-			if at, ok := strings.CutPrefix(lines.Text(), prefix); ok {
-				return at
-			}
-		}
-		b.Fatal("the server has not begun")
-		return ""
-	}
-	game, door := place("the game is at "), ""
-	if serve != "plain" {
-		door = place("listening on ")
+	cmd, places := spawn(b, serve, want...)
+	game, door := places[0], ""
+	if len(places) > 1 {
+		door = places[1]
 	}
 	var mu sync.Mutex
 	var readers sync.WaitGroup

@@ -15,7 +15,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -280,26 +279,8 @@ func TestKilled(t *testing.T) {
 	}
 	begin := func(want []string, args ...string) (kill func(), got []string) {
 		t.Helper()
-		cmd := exec.Command(os.Args[0])
-		cmd.Env = append(os.Environ(), "PARSEC_SERVE="+strings.Join(args, " "))
-		out, err := cmd.StdoutPipe()
-		if err == nil {
-			err = cmd.Start()
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		kill = sync.OnceFunc(func() { cmd.Process.Kill(); cmd.Wait() })
-		t.Cleanup(kill)
-		for lines := bufio.NewScanner(out); len(got) < len(want) && lines.Scan(); {
-			if at, ok := strings.CutPrefix(lines.Text(), want[len(got)]); ok {
-				got = append(got, at)
-			}
-		}
-		if len(got) < len(want) {
-			t.Fatalf("%v: the server has not begun", args)
-		}
-		return kill, got
+		cmd, got := spawn(t, strings.Join(args, " "), want...)
+		return func() { cmd.Process.Kill(); cmd.Wait() }, got
 	}
 	listening := []string{"listening on "}
 	page := func(name, what string) {
