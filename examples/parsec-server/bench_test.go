@@ -81,9 +81,9 @@ func spawn(tb testing.TB, serve string, want ...string) (cmd *exec.Cmd, got []st
 	return cmd, got
 }
 
-// BenchmarkSlots has players join a slotserver and leave it, one after another and from many addresses, and reports
-// what the server's processor time would carry on one core. Then as many connections as it holds stay, 16 of which play;
-// what they cost is the growth of the server's memory.
+// BenchmarkSlots has players join a slotserver and leave it, one after another and from many addresses, and
+// reports what the server's processor time would carry on one core. Then as many connections as it holds stay,
+// 16 of which play; what they cost is the growth of the server's memory.
 func BenchmarkSlots(b *testing.B) {
 	const joins = 2000
 	for b.Loop() {
