@@ -156,6 +156,23 @@ func (s *session) join(x *seat) bool {
 	return true
 }
 
+// early reports whether an instance may not speak yet: over datagrams nobody has come before he is heard, so the
+// program would give it the number of one before it that has said nothing.
+func (s *session) early(x *seat) bool {
+	if s.target.stream() {
+		return false
+	}
+	for _, y := range s.seats {
+		if y == x {
+			break
+		}
+		if !slices.ContainsFunc(s.chunks, func(c spoken) bool { return c.with == y.who && c.From == 0 }) {
+			return true
+		}
+	}
+	return false
+}
+
 // pack notes what goes over a connection.
 func (s *session) pack(c *connection, p packet) {
 	p.network, p.ends = c.network(), [2]string{c.local.String(), c.shown.String()}
@@ -709,6 +726,9 @@ func (s *session) do(a act) bool {
 			return false
 		}
 	} else if a.kind == join {
+		return false
+	}
+	if a.kind != resume && a.kind != wait && a.kind != join && s.early(x) {
 		return false
 	}
 	ok := true

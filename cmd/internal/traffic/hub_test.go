@@ -107,3 +107,17 @@ roles:
 		t.Error(text)
 	}
 }
+
+// TestFinalAnswers: a machine in a final state may go on answering, and its answers are explained.
+func TestFinalAnswers(t *testing.T) {
+	t.Parallel()
+	p := protocolOf(t, strings.Replace(ask, "states: {up: {ASK", "states: {up: {final: true, ASK", 1))
+	w := newPackets()
+	for n := range byte(3) {
+		w.send("udp", "10.0.0.1:4000", "10.0.0.2:7000", []byte{1, n}, 0)
+		w.send("udp", "10.0.0.2:7000", "10.0.0.1:4000", []byte{2, n}, 0)
+	}
+	if text, r := w.against(t, p, Options{}); r == nil || !r.Accepted() {
+		t.Error(text)
+	}
+}
