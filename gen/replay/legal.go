@@ -46,3 +46,10 @@ func event(m *model.Machine, kind model.EventKind) *model.Event {
 	}
 	return nil
 }
+
+// ended reports whether a machine is in a final state that does nothing any more. Other final states still answer.
+func ended(m *model.Machine, v interp.Value) bool {
+	st := m.States[v[0]]
+	answers := func(t *model.Transition) bool { return t.From == st && t.Mode == model.Handle }
+	return st.Final && !slices.ContainsFunc(m.Transitions, answers)
+}

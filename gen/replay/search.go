@@ -706,18 +706,10 @@ func (s *search) sentAs(sent *progress, e *interp.Effect, c int) int {
 	return -1
 }
 
-// ended reports whether a machine is in a final state that does nothing any more. Other final states still answer.
-func (s *search) ended(v interp.Value) bool {
-	st := s.machine.States[v[0]]
-	return st.Final && !slices.ContainsFunc(s.machine.Transitions, func(t *model.Transition) bool {
-		return t.From == st && t.Mode == model.Handle
-	})
-}
-
 // add keeps a node that is new. It reports false for a machine that has ended while frames still need an
 // explanation, since it sends nothing more.
 func (s *search) add(c node) bool {
-	if !s.allSent(&c) && s.ended(c.value) {
+	if !s.allSent(&c) && ended(s.machine, c.value) {
 		return false
 	}
 	key := s.key(&c)
