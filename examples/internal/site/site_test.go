@@ -76,8 +76,13 @@ func TestLimits(t *testing.T) {
 		conn, r := visit(t, address)
 		// A connection that is let in hears that its request is one too many, the others nothing.
 		io.WriteString(conn, "GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-		if _, err := http.ReadResponse(r, nil); err != nil {
-			t.Errorf("connection %d: %v", len(open)+2, err)
+		a, err := http.ReadResponse(r, nil)
+		if err != nil {
+			t.Fatalf("connection %d: %v", len(open)+2, err)
+		}
+		io.Copy(io.Discard, a.Body)
+		if !ended(r) { // then its place is free again
+			t.Errorf("connection %d is still there", len(open)+2)
 		}
 		open = append(open, conn)
 	}
