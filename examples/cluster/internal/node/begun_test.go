@@ -42,6 +42,7 @@ func from(t *testing.T, ip, address string, kind tenure.Kind, game string) (m te
 func TestFillsTheCluster(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
+	c.lease = calm
 	c.burst = 40
 	cfg := node.Config{GamesPerAddress: 1000}
 	servers := []*running{c.server(c.url, cfg), c.server(c.url, cfg), c.server(c.url, cfg)}
@@ -99,6 +100,7 @@ func TestFillsTheCluster(t *testing.T) {
 func TestFillsAServer(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
+	c.lease = calm
 	a := c.server(c.url, node.Config{Lobbies: 8, Idle: 200 * time.Millisecond})
 	const attacker, other = "127.0.0.2", "127.0.0.3"
 	name := func(s string) tenure.Name { n, _ := tenure.NewName(s); return n }

@@ -199,6 +199,7 @@ func sayUntil(t *testing.T, address string, join tenure.JoinMessage, f func(tenu
 func TestStrangers(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
+	c.lease = calm
 	a := c.server(c.url, node.Config{Handshake: time.Second, Connections: 40, PerAddress: 20})
 	p := c.player("L", "", a.address)
 	for epoch := range uint32(3) {

@@ -14,6 +14,7 @@ import (
 func TestGather(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
+	c.lease = calm
 	s := c.server(c.url, node.Config{Gather: time.Minute}) // nothing happens by time alone
 	keys := map[int]uint64{0: 0xA, 2: 0xB, 5: 0xC}
 	if err := s.st.SaveMatch(c.ctx, "m", store.Match{Epoch: 1, Keys: keys}); err != nil {

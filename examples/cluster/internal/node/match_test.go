@@ -238,6 +238,7 @@ func TestMatchMoves(t *testing.T) {
 func TestMatchStranger(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
+	c.lease = calm
 	s := c.server(c.url, node.Config{Gather: 100 * time.Millisecond})
 	if err := s.st.SaveMatch(c.ctx, "m", store.Match{Epoch: 1, Keys: map[int]uint64{0: 5, 3: 6}}); err != nil {
 		t.Fatal(err)
@@ -259,6 +260,7 @@ func TestMatchStranger(t *testing.T) {
 func TestMatchOver(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
+	c.lease = calm
 	s := c.server(c.url, node.Config{})
 	for range 2 {
 		f := c.fight(c.ctx, "m", 0, 1, 5, []string{s.address})
