@@ -212,6 +212,31 @@ func TestPilot(t *testing.T) {
 	}
 }
 
+// TestPilotStays: what bounds the joining does not end the session, and several goroutines send.
+func TestPilotStays(t *testing.T) {
+	_, address, g := startWith(t, "", &gameFlags{})
+	join, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	where := g.ports.LocalAddr().String()
+	p, err := pilot.Dial(join, pilot.Options{Lines: address, Game: where, Name: "a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close(t.Context())
+	cancel()
+	sent := make(chan error)
+	for range 2 {
+		go func() { sent <- p.Send() }()
+	}
+	if err := errors.Join(<-sent, <-sent, p.Rename(t.Context(), "b")); err != nil {
+		t.Errorf("it has left: %v", err)
+	}
+	_, err = pilot.Dial(join, pilot.Options{Lines: address, Game: where, Name: "c"})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("%v: it joins though it was told not to", err)
+	}
+}
+
 // TestDatagrams: what is forged, damaged or too much disturbs nobody and takes no place.
 func TestDatagrams(t *testing.T) {
 	_, address, g := startWith(t, "", &gameFlags{})

@@ -60,9 +60,9 @@ type Pilot struct {
 	s     *play.Session[*gameserver.ClientRunner]
 	epoch time.Time
 	slot  uint8
-	ready bool // the server has given us a key, without which it hears nothing
 
 	mu      sync.Mutex // of all below, and while Heard is called
+	ready   bool       // the server has given us a key, without which it hears nothing
 	name    string
 	others  [16]Player
 	out     remote.Outbox
@@ -76,7 +76,8 @@ type Pilot struct {
 var errClosed = errors.New("the connection to the server is over")
 
 // Dial joins at a server, and returns when there is a slot. The slot stays this player's until Close, whether its ship
-// flies or not. An error says why there is none, in the server's words where it has answered.
+// flies or not, and also when ctx has ended, which bounds the joining alone. An error says why there is none, in the
+// server's words where it has answered.
 func Dial(ctx context.Context, o Options) (*Pilot, error) {
 	name, ok := gameserver.NewName(o.Name)
 	if !ok || o.Name == "" || strings.ContainsAny(o.Name, " \t\r\n") {
@@ -95,26 +96,35 @@ func Dial(ctx context.Context, o Options) (*Pilot, error) {
 	r := gameserver.NewClientRunner()
 	places := []play.Place{{Channel: "lines", Network: "tcp4", Address: o.Lines},
 		{Channel: "game", Network: "udp4", Address: cmp.Or(o.Game, net.JoinHostPort(host, GamePort))}}
-	p.s, err = play.DialChannels(ctx, places, r, p.handlers(r, welcome), play.Options{Logger: o.Logger})
+	// The session has a context of its own: it ends with Close.
+	life, die := context.WithCancel(context.WithoutCancel(ctx))
+	joined := context.AfterFunc(ctx, die)
+	p.s, err = play.DialChannels(life, places, r, p.handlers(r, welcome), play.Options{Logger: o.Logger})
 	if err != nil {
-		return nil, err
+		die()
+		return nil, errors.Join(err, context.Cause(ctx))
 	}
+	go func() {
+		<-p.s.Done()
+		die()
+	}()
 	err = p.s.Give(func(r *gameserver.ClientRunner) fsm.Result {
 		return r.Join(gameserver.Version{Major: 1}, name, system)
 	})
 	if err == nil {
 		select {
 		case <-welcome:
-			return p, nil
+			if joined() {
+				return p, nil
+			}
 		case <-p.s.Done():
 		case <-ctx.Done():
-			err = ctx.Err()
 		}
 	}
 	end := p.s.Close()
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	return nil, cmp.Or(p.refused, err, end, errClosed)
+	return nil, cmp.Or(p.refused, context.Cause(ctx), err, end, errClosed)
 }
 
 // refusals are the server's words.
@@ -286,7 +296,7 @@ func (p *Pilot) Send() error {
 		return p.Err()
 	default:
 	}
-	if err := p.hasKey(); err != nil || !p.ready {
+	if ready, err := p.hasKey(); !ready {
 		return err
 	}
 	p.mu.Lock()
@@ -319,18 +329,18 @@ func (p *Pilot) Send() error {
 }
 
 // hasKey finds out whether the key has come, which is sent behind the greeting.
-func (p *Pilot) hasKey() error {
+func (p *Pilot) hasKey() (ready bool, err error) {
 	p.mu.Lock()
-	ready := p.ready
+	ready = p.ready
 	p.mu.Unlock()
 	if ready {
-		return nil
+		return true, nil
 	}
-	err := p.s.Look(func(r *gameserver.ClientRunner) { ready = r.Machine.Key.Present })
+	err = p.s.Look(func(r *gameserver.ClientRunner) { ready = r.Machine.Key.Present })
 	p.mu.Lock()
-	p.ready = ready
+	p.ready = p.ready || ready
 	p.mu.Unlock()
-	return p.why(err)
+	return ready, p.why(err)
 }
 
 // Rename asks for another name, and waits for the answer.
