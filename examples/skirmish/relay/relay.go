@@ -211,6 +211,17 @@ func (n *Node) changed(m *gameserver.Client) {
 			time.AfterFunc(grace, n.gone)
 		}
 	}
+	n.name()
+}
+
+// name has lines that began before their player was named end with that player. What somebody sends may come before
+// the line that names it.
+func (n *Node) name() {
+	for l, far := range n.lines {
+		if far.who == "" {
+			n.lines[l] = wire{far.Link, n.others[l.slot].Name}
+		}
+	}
 }
 
 // gone ends what goes to players who are not there any more, though others may have their slots.
