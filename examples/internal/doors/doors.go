@@ -36,7 +36,7 @@ func New(max int) *Numbers {
 // the machine has heard of it, so there may be none for a moment.
 func (n *Numbers) Take(ctx context.Context, address string) (fsm.Peer, error) {
 	for {
-		if p, ok := n.least(address); ok {
+		if p, ok := n.Try(address); ok {
 			return p, nil
 		}
 		select {
@@ -47,7 +47,8 @@ func (n *Numbers) Take(ctx context.Context, address string) (fsm.Peer, error) {
 	}
 }
 
-func (n *Numbers) least(address string) (fsm.Peer, bool) {
+// Try takes a number if one is free now.
+func (n *Numbers) Try(address string) (fsm.Peer, bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	free, own := 0, 0

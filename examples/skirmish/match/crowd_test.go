@@ -2,6 +2,7 @@ package match_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"testing"
@@ -131,5 +132,30 @@ func TestCrowdInMatch(t *testing.T) {
 		}
 		cancel()
 		<-over
+	})
+}
+
+// At a duel, strangers from one address leave room for others to look on.
+func TestCrowdLooksOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Settings: match.Settings{Rounds: 1, Bots: 1}})
+		_, ann := r.sit("Ann", 1)
+		_, bob := r.sit("Bob", 1)
+		time.Sleep(8 * time.Second) // virtual: they fight
+		r.strangers(r.frames, 100, "192.0.2.1", string(make([]byte, 8)))
+		synctest.Wait()
+		ctx, cancel := context.WithCancel(r.ctx)
+		seen := 0
+		w := match.Watcher{Dial: func(ctx context.Context) (transport.Link, error) { return r.dial("w")(ctx, 1) },
+			OnFrame: func(*game.State, *match.Roster) { seen++ }}
+		done := make(chan error, 1)
+		go func() { done <- w.Run(ctx) }()
+		if err := errors.Join(<-ann, <-bob); err != nil {
+			t.Error(err)
+		}
+		cancel()
+		if <-done; seen == 0 {
+			t.Error("who looks on from elsewhere sees nothing")
+		}
 	})
 }

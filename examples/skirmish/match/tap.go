@@ -6,9 +6,11 @@ import (
 	"io"
 	"sync"
 
+	"github.com/parley-go/parley/examples/internal/doors"
 	"github.com/parley-go/parley/examples/lockstep/frames"
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/machines/battleend"
+	"github.com/parley-go/parley/runtime/fsm"
 	"github.com/parley-go/parley/runtime/transport"
 )
 
@@ -18,10 +20,12 @@ import (
 // lookOn is what somebody sends to the door for frames who looks on at a duel, in the place of a key.
 const lookOn = 0
 
-// The bounds of a tap: of its recording in bytes, of those who look on, and of inputs that one side is ahead.
+// The bounds of a tap: of its recording in bytes, of those who look on, of those of one address, and of inputs that one
+// side is ahead.
 const (
 	mostHistory = 16 << 20
 	mostLook    = 12
+	mostOfOne   = 4
 	mostAhead   = 256
 )
 
@@ -39,11 +43,12 @@ type tap struct {
 	history []byte
 	more    chan struct{} // closed when there is more
 	over    bool
-	looks   int
+	looks   *doors.Numbers
 }
 
 func newTap(seed uint32, slots [2]int, names [game.Players]string) *tap {
-	t := &tap{slots: slots, names: names, more: make(chan struct{})}
+	t := &tap{slots: slots, names: names, more: make(chan struct{}), looks: doors.New(mostLook)}
+	t.looks.Each = mostOfOne
 	for side := range t.inputs {
 		t.inputs[side] = make([]game.Input, delay) // the first ones are empty
 	}
@@ -123,20 +128,16 @@ func (t *tap) show(ctx context.Context, l transport.Link) {
 	stop := context.AfterFunc(ctx, func() { l.Abort() })
 	defer stop()
 	t.mu.Lock()
-	late := t.over || t.looks == mostLook
-	if !late {
-		t.looks++
+	n, ok := fsm.Peer(0), false
+	if !t.over {
+		n, ok = t.looks.Try(doors.From(l))
 	}
 	t.mu.Unlock()
-	if late {
+	if !ok {
 		l.Abort()
 		return
 	}
-	defer func() {
-		t.mu.Lock()
-		defer t.mu.Unlock()
-		t.looks--
-	}()
+	place := t.looks.Door(n, l)
 	for sent := 0; ; {
 		t.mu.Lock()
 		b, more, over := t.history[sent:], t.more, t.over
@@ -144,18 +145,19 @@ func (t *tap) show(ctx context.Context, l transport.Link) {
 		switch {
 		case len(b) > 0:
 			b = b[:min(len(b), 1<<12)]
-			if errors.Join(l.Send(0, b), l.Flush()) != nil {
-				l.Abort()
+			if errors.Join(place.Send(0, b), place.Flush()) != nil {
+				place.Abort()
 				return
 			}
 			sent += len(b)
 		case over:
-			l.Close()
+			place.Close()
 			return
 		default:
 			select {
 			case <-more:
 			case <-ctx.Done():
+				place.Abort()
 				return
 			}
 		}
