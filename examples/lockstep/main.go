@@ -34,6 +34,7 @@ import (
 
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/machines/lockstep"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
@@ -145,13 +146,25 @@ type recording struct {
 	lost bool
 }
 
+// brief is a file that is written to, and which may be a pipe: who reads it does not hold the game up for long.
+type brief struct{ *os.File }
+
+// Write implements io.Writer.
+func (b brief) Write(p []byte) (int, error) {
+	b.SetWriteDeadline(time.Now().Add(time.Second)) // a file of bytes has none, and needs none
+	return b.File.Write(p)
+}
+
 // recorder opens the file of -record. One that holds something is kept: it may be the last game's.
 func (o *options) recorder(log *slog.Logger) (*recording, error) {
 	r := &recording{}
 	if o.record == "" {
 		return r, nil
 	}
-	f, err := os.OpenFile(o.record, os.O_WRONLY|os.O_CREATE, 0o644)
+	f, err := os.OpenFile(o.record, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
+	if errors.Is(err, syscall.ENXIO) {
+		return nil, fmt.Errorf("-record %s: nobody reads from this pipe; start the reader first", o.record)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("-record: %w", err)
 	}
@@ -167,7 +180,7 @@ func (o *options) recorder(log *slog.Logger) (*recording, error) {
 		}
 		r.lost = true
 	}
-	if r.Recorder, err = frames.NewRecorder(f); err != nil {
+	if r.Recorder, err = frames.NewRecorder(brief{f}); err != nil {
 		r.tell(err)
 	}
 	r.OnError = r.tell
@@ -311,11 +324,12 @@ func (o *options) join(ctx context.Context, record *frames.Recorder, stdout io.W
 
 // again plays a file.
 func (o *options) again(ctx context.Context, stdout io.Writer) error {
-	f, err := os.Open(o.replay)
+	f, err := files.Open(o.replay)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
+	defer context.AfterFunc(ctx, func() { f.Close() })() // who waits for a pipe is woken
 	w := &island{}
 	wait := func(length time.Duration) {
 		if o.paced {

@@ -3,13 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -280,4 +283,37 @@ func TestPage(t *testing.T) {
 	again := start(t, ctx, &all, commands[4]...)
 	all.Wait()
 	again.await(t, ctx, `command frames; game frame \d+, checksum [0-9a-f]{8}\n$`)
+}
+
+// Neither a pipe that nobody reads nor one that nobody fills holds the program up.
+func TestPipes(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skip(err)
+	}
+	var errs bytes.Buffer
+	code := run(t.Context(), []string{"-listen", "127.0.0.1:0", "-record", pipe}, io.Discard, &errs)
+	if code != 2 || !strings.Contains(errs.String(), "start the reader first") {
+		t.Errorf("exit code %d, %s", code, &errs)
+	}
+	end, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end.Close()
+	full, err := os.OpenFile(pipe, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer full.Close()
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan int)
+	go func() { done <- run(ctx, []string{"-replay", pipe}, io.Discard, io.Discard) }()
+	cancel()
+	if code := <-done; code != 0 {
+		t.Errorf("interrupted: exit code %d", code)
+	}
+	if _, err := (brief{full}).Write(make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v: more than a pipe holds was written to it, and nobody reads", err)
+	}
 }

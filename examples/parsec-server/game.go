@@ -12,6 +12,7 @@ import (
 	"github.com/parley-go/parley/examples/internal/doors"
 	"github.com/parley-go/parley/examples/internal/ports"
 	"github.com/parley-go/parley/examples/remote"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/machines/events"
 	"github.com/parley-go/parley/machines/gameserver"
 	"github.com/parley-go/parley/runtime/driver"
@@ -268,13 +269,14 @@ func (f *gameFlags) open(s *server) (*game, error) {
 }
 
 // show prints a recording, a line for each thing that happened. One that was cut off is shown up to there.
-func show(name string, stdout, stderr io.Writer) int {
-	file, err := os.Open(name)
+func show(ctx context.Context, name string, stdout, stderr io.Writer) int {
+	file, err := files.Open(name)
 	if err != nil {
 		fmt.Fprintf(stderr, "parsec-server: -play: %v\n", err)
 		return 2
 	}
 	defer file.Close()
+	defer context.AfterFunc(ctx, func() { file.Close() })() // who waits for a pipe is woken
 	p, err := remote.NewPlayback(file)
 	for err == nil {
 		var r remote.Record
@@ -298,7 +300,7 @@ func show(name string, stdout, stderr io.Writer) int {
 			fmt.Fprintf(stdout, "%s has landed\n", at)
 		}
 	}
-	if err != io.EOF {
+	if err != io.EOF && ctx.Err() == nil {
 		fmt.Fprintf(stderr, "parsec-server: -play: %v\n", err)
 		return 1
 	}

@@ -135,7 +135,7 @@ func TestGame(t *testing.T) {
 	b.leave()
 	a.until("1: remove ip: 127.0.0.1")
 	var shown, errs bytes.Buffer
-	if code := show(file, &shown, &errs); code != 0 {
+	if code := show(t.Context(), file, &shown, &errs); code != 0 {
 		t.Fatal(errs.String())
 	}
 	for _, want := range []string{`slot 0   "add ip: 127.0.0.1 name: a in 0"`, `slot 0   at 1 0 0`,

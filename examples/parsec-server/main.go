@@ -31,6 +31,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/journal"
@@ -107,7 +108,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if err := usage.Only(flags, "-play", "play"); err != nil {
 			return usage.Wrong(flags, stderr, err)
 		}
-		return show(c.play, stdout, stderr)
+		return show(ctx, c.play, stdout, stderr)
 	}
 	more, ok := ofMode[c.mode]
 	if !ok {
@@ -181,10 +182,19 @@ func (c *command) runMaster(ctx context.Context) int {
 }
 
 // replace writes a file as a whole: who reads it has the old one or the new one, whenever the server ends. What is
-// no plain file, such as /dev/stdout, is written to.
+// no plain file, such as /dev/stdout, is written to; a pipe that nobody reads is not waited for.
 func replace(name string, content []byte) error {
 	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		return os.WriteFile(name, content, 0o644)
+		f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+		if errors.Is(err, syscall.ENXIO) {
+			return fmt.Errorf("%s: nobody reads from it", name)
+		}
+		if err != nil {
+			return err
+		}
+		f.SetWriteDeadline(time.Now().Add(time.Second)) // a terminal or a device may have none
+		_, err = f.Write(content)
+		return errors.Join(err, f.Close())
 	}
 	if err := os.WriteFile(name+".new", content, 0o644); err != nil {
 		return err

@@ -311,7 +311,7 @@ func TestKilled(t *testing.T) {
 	}
 	recorded := func(recording, what string) bool {
 		var out, errs bytes.Buffer
-		show(recording, &out, &errs)
+		show(t.Context(), recording, &out, &errs)
 		return strings.Contains(out.String(), what)
 	}
 	end := time.Now().Add(time.Minute)
@@ -384,6 +384,44 @@ func TestRegister(t *testing.T) {
 }
 
 // TestUsage: what can be wrong with the command line is said in one line, with exit code 2.
+// TestPipes: no pipe holds the program up, neither one that nobody reads or writes nor one whose other end says nothing.
+func TestPipes(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
+		t.Skip(err)
+	}
+	var errs bytes.Buffer
+	args := []string{"-mode", "master", "-listen", "127.0.0.1:0", "-page", pipe}
+	code := run(t.Context(), args, io.Discard, &errs)
+	if code != 2 || !strings.Contains(errs.String(), "nobody reads from it") {
+		t.Errorf("exit code %d, %s", code, &errs)
+	}
+	end, err := os.OpenFile(pipe, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer end.Close()
+	if err := replace(pipe, make([]byte, 1<<20)); !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("%v: more than a pipe holds was written to it, and nobody reads", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	silent := filepath.Join(t.TempDir(), "silent")
+	if err := exec.Command("mkfifo", silent).Run(); err != nil {
+		t.Fatal(err)
+	}
+	other, err := os.OpenFile(silent, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer other.Close()
+	done := make(chan int)
+	go func() { done <- run(ctx, []string{"-play", silent}, io.Discard, io.Discard) }()
+	cancel()
+	if code := <-done; code != 0 {
+		t.Errorf("interrupted: exit code %d", code)
+	}
+}
+
 func TestUsage(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bans")
 	if err := os.WriteFile(bad, []byte("10.0.0\n"), 0o644); err != nil {

@@ -123,7 +123,11 @@ type Playback struct {
 func NewPlayback(r io.Reader) (*Playback, error) {
 	p := &Playback{r: bufio.NewReader(r)}
 	head := make([]byte, len(title))
-	if _, err := io.ReadFull(p.r, head); err != nil || string(head) != title {
+	_, err := io.ReadFull(p.r, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return nil, err
+	}
+	if err != nil || string(head) != title {
 		return nil, fmt.Errorf("this is no recording: it does not begin with %q", title)
 	}
 	p.read = int64(len(title))

@@ -39,6 +39,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/relay"
 	"github.com/parley-go/parley/examples/skirmish/screen"
 	"github.com/parley-go/parley/examples/skirmish/session"
+	"github.com/parley-go/parley/gen/files"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -303,10 +304,11 @@ func (s *settings) session(ctx context.Context) (show, error) {
 	cfg := s.carrier()
 	switch {
 	case s.replay != "":
-		f, err := os.Open(s.replay)
+		f, err := files.Open(s.replay)
 		if err != nil {
 			return nil, err
 		}
+		context.AfterFunc(ctx, func() { f.Close() }) // who waits for a pipe is woken
 		return newReplay(ctx, f, nil), nil
 	case s.watch != "":
 		return newSpectator(ctx, s.watch, s.dialer(s.watch, cfg)), nil
@@ -360,11 +362,12 @@ func (s *settings) draw(ctx context.Context) error {
 		moving.to = math.MaxUint32
 	}
 	if s.replay != "" {
-		in, err := os.Open(s.replay)
+		in, err := files.Open(s.replay)
 		if err != nil {
 			return err
 		}
 		defer in.Close()
+		defer context.AfterFunc(ctx, func() { in.Close() })() // who waits for a pipe is woken
 		if same(s.replay, s.film) {
 			return errors.New("-film and -replay name the same file")
 		}

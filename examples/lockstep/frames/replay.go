@@ -163,7 +163,11 @@ type Played struct {
 func Play(file io.Reader, game Game, wait func(time.Duration)) (p Played, err error) {
 	in := bufio.NewReader(file)
 	head := make([]byte, len(magic))
-	if _, err := io.ReadFull(in, head); err != nil || string(head) != magic {
+	_, err = io.ReadFull(in, head)
+	if err != nil && err != io.EOF && err != io.ErrUnexpectedEOF {
+		return p, err
+	}
+	if err != nil || string(head) != magic {
 		return p, errors.New("lockstep: this is no replay, or one of another version")
 	}
 	begun := false

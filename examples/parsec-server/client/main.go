@@ -28,6 +28,7 @@ import (
 	"github.com/parley-go/parley/examples/remote"
 	"github.com/parley-go/parley/examples/remote/pilot"
 	"github.com/parley-go/parley/examples/remote/scene"
+	"github.com/parley-go/parley/gen/files"
 )
 
 func main() {
@@ -106,12 +107,16 @@ func read(ctx context.Context, in io.Reader) <-chan string {
 
 // show shows a session at its own pace, or faster.
 func show(ctx context.Context, name string, speed float64, out io.Writer) error {
-	file, err := os.Open(name)
+	file, err := files.Open(name)
 	if err != nil {
 		return fmt.Errorf("-play: %w", err)
 	}
 	defer file.Close()
+	defer context.AfterFunc(ctx, func() { file.Close() })() // who waits for a pipe is woken
 	p, err := remote.NewPlayback(file)
+	if ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		return fmt.Errorf("-play: %w", err)
 	}
@@ -119,7 +124,7 @@ func show(ctx context.Context, name string, speed float64, out io.Writer) error 
 	var last remote.Record
 	for {
 		r, err := p.Next()
-		if err == io.EOF {
+		if err == io.EOF || ctx.Err() != nil {
 			break
 		}
 		if err != nil {
