@@ -384,7 +384,7 @@ func TestRegister(t *testing.T) {
 }
 
 // TestUsage: what can be wrong with the command line is said in one line, with exit code 2.
-// TestPipes: no pipe holds the program up, neither one that nobody reads or writes nor one whose other end says nothing.
+// TestPipes: no pipe holds the program up, neither one that nobody reads nor one whose other end says nothing.
 func TestPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
 	if err := exec.Command("mkfifo", pipe).Run(); err != nil {
