@@ -159,3 +159,18 @@ func TestCrowdLooksOn(t *testing.T) {
 		}
 	})
 }
+
+// Those for whom there is no number hold up nobody who comes after them.
+func TestCrowdWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := newRoom(t, match.HostConfig{Settings: match.Settings{Arena: 2, Rounds: 1, Bots: 1}})
+		began := time.Now()
+		r.strangers(r.control, 100, "192.0.2.1", hello(t, "Eve"))
+		if waited := time.Since(began); waited > time.Second { // virtual
+			t.Errorf("the door is open to others after %v", waited)
+		}
+		if _, done := r.sit("Ann", 1); <-done != nil {
+			t.Error("Ann has no match")
+		}
+	})
+}

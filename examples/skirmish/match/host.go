@@ -191,14 +191,20 @@ func (h *Host) accept(ctx context.Context, d Door, each func(context.Context, tr
 }
 
 func (h *Host) admit(ctx context.Context, l transport.Link) {
-	wait, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // for the end of one who has just gone
-	defer cancel()
-	p, err := h.peers.Take(wait, doors.From(l))
-	if err != nil {
-		go refuse(l)
+	if p, ok := h.peers.Try(doors.From(l)); ok {
+		h.d.Attach(p, h.peers.Door(p, l))
 		return
 	}
-	h.d.Attach(p, h.peers.Door(p, l))
+	go func() { // so that a flood from one address holds nobody else up
+		wait, cancel := context.WithTimeout(ctx, 50*time.Millisecond) // for the end of one who has just gone
+		defer cancel()
+		p, err := h.peers.Take(wait, doors.From(l))
+		if err != nil {
+			refuse(l)
+			return
+		}
+		h.d.Attach(p, h.peers.Door(p, l))
+	}()
 }
 
 // refuse tells somebody for whom there is no number that there is no room.
