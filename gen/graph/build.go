@@ -17,7 +17,7 @@ func build(m *model.Machine, o Options) *diagram {
 		o.long = new([]string)
 	}
 	f := fold(m, o)
-	d := &diagram{name: m.Name, doc: oneLine(m.Doc), initial: -1}
+	d := &diagram{name: m.Name, doc: oneLine(m.Doc), initial: -1, marks: o.Marks, states: len(m.States)}
 	if d.doc == "" && o.Protocol != nil {
 		d.doc = oneLine(o.Protocol.Doc)
 	}
@@ -371,6 +371,9 @@ func (d *diagram) stateEdges(from int, branches []*model.Transition, o Options) 
 			e.lines = append(e.lines, l.lines(o)...)
 		}
 		e.tip = strings.Join(tips, "\n\n")
+		if d.outer == nil {
+			e.of = targets[to]
+		}
 		edges = append(edges, e)
 	}
 	return edges
@@ -390,6 +393,7 @@ func commonNote(m *model.Machine, g commonGroup, o Options) note {
 			branches = append(branches, h.Branches...)
 		}
 	}
+	n.of = branches
 	// A note has room: effects are shown there even if edges have names alone.
 	wide := o
 	wide.Width, wide.Detail = 2*o.Width, max(o.Detail, Effects)

@@ -43,6 +43,9 @@ type Options struct {
 	Protocol *model.Protocol
 	// Width is the number of characters after which a label is broken; 0 means 38.
 	Width int
+	// Marks, if not empty, makes the SVG one that a page can bring to life: see [SVG]. Ids in it begin with Marks, so
+	// that several stand on one page.
+	Marks string
 	flat  bool // with entry and exit actions where they happen, not at the state that has them
 	// long are the conditions that stand in a note, since they are too long for a label; nil: they are cut.
 	long *[]string
@@ -173,12 +176,14 @@ type edge struct {
 	lines    []line
 	tone     tone // plain if the lines differ
 	tip      string
+	of       []*model.Transition // empty for those of monitors
 }
 
 // note has the handlers that many states have in common.
 type note struct {
 	head string
 	rows []line
+	of   []*model.Transition
 }
 
 // diagram is a machine made ready for drawing.
@@ -192,6 +197,8 @@ type diagram struct {
 	legend    []tone // tones that occur, in order
 	hint      string // explains a word
 	watched   bool   // there are monitors
+	marks     string // Options.Marks
+	states    int    // the first so many boxes are the states of the role
 
 	base  int    // box of the first state of the machine that is being added
 	outer *frame // around all its states; nil but for a monitor

@@ -2,6 +2,7 @@ package graph
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/parley-go/parley/gen/graph/layered"
@@ -23,11 +24,16 @@ const (
 
 // SVG draws m without the help of other programs, with the same content and
 // colours as [DOT].
+//
+// With Options.Marks the group of a state has the attribute data-state, its place in Machine.States, and
+// the groups of the lines and texts of an edge or a note have data-transitions, the places of its branches
+// in Machine.Transitions. Of branches that one place in the specification gives to several states, an edge
+// may name one.
 func SVG(m *model.Machine, o Options) string {
 	d := build(m, o)
 	g := layOut(d)
 	top := margin + 24.0
-	w := &svg{}
+	w := &svg{ids: d.marks}
 	w.text(margin, margin+12, "start", colours[title], ` font-size="16" font-weight="bold"`, d.name)
 	width := max(g.W, boldWidth(d.name, 16))
 	for _, text := range d.docLines(min(docWidth, max(docWidth/2, int(g.W/6)))) {
@@ -45,9 +51,9 @@ func SVG(m *model.Machine, o Options) string {
 	for i, e := range g.Edges {
 		switch {
 		case i < len(d.edges):
-			drawEdge(w, d.edges[i], e)
+			drawEdge(w, d.edges[i], d.transitions(d.edges[i].of), e)
 		case i < len(d.edges)+d.starts():
-			drawEdge(w, edge{tip: "start"}, e)
+			drawEdge(w, edge{tip: "start"}, "", e)
 		}
 	}
 	for i, n := range g.Nodes {
@@ -55,7 +61,7 @@ func SVG(m *model.Machine, o Options) string {
 	}
 	for i, e := range g.Edges {
 		if i < len(d.edges) {
-			w.tipped(d.edges[i].tip,
+			w.marked(d.transitions(d.edges[i].of), d.edges[i].tip,
 				func() { drawRows(w, d.edges[i].lines, e.LabelX-e.LabelW/2+4, e.LabelY-e.LabelH/2+rowSize) })
 		}
 	}
@@ -68,7 +74,7 @@ func SVG(m *model.Machine, o Options) string {
 			wide = max(wide, noteWidth(n))
 		}
 		for _, n := range column {
-			drawNote(w, n, x, at, wide)
+			w.marked(d.transitions(n.of), "", func() { drawNote(w, n, x, at, wide) })
 			at += noteHeight(n) + 8
 		}
 		bottom, x = max(bottom, at), x+wide+8
@@ -84,6 +90,26 @@ func SVG(m *model.Machine, o Options) string {
 		x += textWidth(d.hint, rowSize)
 	}
 	return w.document(max(width, x)+2*margin, y+26, d.name, d.words())
+}
+
+// state is the mark of a box that is a state of the role.
+func (d *diagram) state(box int) string {
+	if d.marks == "" || box >= d.states {
+		return ""
+	}
+	return fmt.Sprintf(` data-state="%d"`, box)
+}
+
+// transitions is the mark of what shows branches.
+func (d *diagram) transitions(list []*model.Transition) string {
+	if d.marks == "" || len(list) == 0 {
+		return ""
+	}
+	ids := make([]string, len(list))
+	for i, t := range list {
+		ids[i] = strconv.Itoa(t.ID)
+	}
+	return fmt.Sprintf(` data-transitions="%s"`, strings.Join(ids, " "))
 }
 
 // words tells what a diagram shows.
@@ -228,7 +254,7 @@ func drawNode(w *svg, d *diagram, i int, n layered.Node) {
 	}
 	b := d.boxes[i+len(d.boxes)]
 	x, y, width, height := n.X-n.W/2, n.Y-n.H/2, n.W, n.H
-	w.tipped(b.tip, func() {
+	w.marked(d.state(i+len(d.boxes)), b.tip, func() {
 		if b.final {
 			w.f(`<rect x="%s" y="%s" width="%s" height="%s" rx="11" fill="#ffffff" stroke="%s"/>`+"\n", num(x),
 				num(y), num(width), num(height), lineColour)
@@ -321,7 +347,7 @@ func toneStyle(t tone) string {
 }
 
 // drawEdge draws a smooth line through the points of e.
-func drawEdge(w *svg, what edge, e layered.Edge) {
+func drawEdge(w *svg, what edge, marks string, e layered.Edge) {
 	if len(e.Points) < 2 {
 		return
 	}
@@ -333,7 +359,7 @@ func drawEdge(w *svg, what edge, e layered.Edge) {
 	if e.From == e.To {
 		path = loop(e.Points)
 	}
-	w.tipped(what.tip, func() {
+	w.marked(marks, what.tip, func() {
 		w.f(`<path d="%s" fill="none" stroke="%s" stroke-width="1.2" marker-end="url(#h%s)"/>`+"\n",
 			path, colour, colour[1:])
 	})

@@ -9,6 +9,8 @@ import (
 // svg collects the elements of a drawing. Lengths are in points.
 type svg struct {
 	b strings.Builder
+	// ids is what ids begin with.
+	ids string
 	// taken is told what texts take up; nil: nobody wants to know.
 	taken *places
 }
@@ -32,12 +34,12 @@ func (w *svg) document(width, height float64, name, desc string) string {
 		desc = strings.ToValidUTF8(desc[:longestDesc], "") + "…"
 	}
 	return fmt.Sprintf(
-		`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="name" font-family="%s" font-size="12">
-<title id="name">%s</title>
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%s" height="%s" viewBox="0 0 %s %s" role="img" aria-labelledby="%sname" font-family="%s" font-size="12">
+<title id="%sname">%s</title>
 <desc>%s</desc>
 <defs>%s</defs>
 <rect width="100%%" height="100%%" rx="6" fill="#ffffff"/>
-`, num(width), num(height), num(width), num(height), font, escape(name), escape(strings.TrimRight(desc, "\n")),
+`, num(width), num(height), num(width), num(height), w.ids, font, w.ids, escape(name), escape(strings.TrimRight(desc, "\n")),
 		arrowHeads()) + w.b.String() + "</svg>\n"
 }
 
@@ -79,12 +81,19 @@ func (w *svg) text(x, y float64, anchor, colour, extra, s string) {
 var anchors = map[string]float64{"start": 0, "middle": 0.5, "end": 1}
 
 // tipped draws what is inside with a tip that appears on pointing at it.
-func (w *svg) tipped(tip string, inside func()) {
-	if tip == "" {
+func (w *svg) tipped(tip string, inside func()) { w.marked("", tip, inside) }
+
+// marked is tipped with attributes by which a page finds what is inside.
+func (w *svg) marked(attributes, tip string, inside func()) {
+	switch {
+	case tip == "" && attributes == "":
 		inside()
 		return
+	case tip == "":
+		w.f("<g%s>\n", attributes)
+	default:
+		w.f("<g%s><title>%s</title>\n", attributes, escape(tip))
 	}
-	w.f("<g><title>%s</title>\n", escape(tip))
 	inside()
 	w.f("</g>\n")
 }

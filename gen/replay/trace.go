@@ -51,19 +51,10 @@ var ErrOther = errors.New("the record is of another specification")
 // effects, and the bytes of every frame. It returns an error if the record cannot be read or is of
 // another protocol.
 func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
-	h := r.Header()
-	m, err := recorded(p, h)
+	c, err := begin(p, r.Header())
 	if err != nil {
 		return nil, err
 	}
-	c := &checker{m: m, strs: &interp.Strings{}, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))},
-		phases: map[fsm.Peer]int{},
-		around: around{closed: map[fsm.Peer]bool{}}}
-	c.step, c.codec = interp.New(m, c.strs), newCodec(p, c.strs)
-	if c.value, err = interp.ParseMachine(m, c.strs, h.Machine); err != nil {
-		return nil, fmt.Errorf("line 1: the machine in the header: %w", err)
-	}
-	c.value = slices.Clone(c.value)
 	var s trace.Step
 	closed := false
 	for {
@@ -74,16 +65,51 @@ func Check(p *model.Protocol, r *trace.Reader) (*Trace, error) {
 		case err != nil:
 			return c.finish(), err
 		}
-		if c.out.Steps == 0 {
-			c.around.restored = s.Kind != trace.Start
-		}
-		if reason := c.line(&s); reason != "" {
+		if reason := c.next(&s); reason != "" {
 			c.out.Deviation = &Deviation{Line: r.Line(), Event: string(s.Event), Reason: reason}
 			return c.finish(), nil
 		}
-		c.out.Steps++
 		closed = s.Kind == trace.Closed
 	}
+}
+
+// begin makes the machine of a record that begins.
+func begin(p *model.Protocol, h trace.Header) (*checker, error) {
+	m, err := recorded(p, h)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{m: m, out: &Trace{Header: h, Taken: make([]int, len(m.Transitions))},
+		phases: map[fsm.Peer]int{},
+		around: around{closed: map[fsm.Peer]bool{}}}
+	if err := c.load(p, h.Machine); err != nil {
+		return nil, fmt.Errorf("line 1: the machine in the header: %w", err)
+	}
+	return c, nil
+}
+
+// load gives the machine the value of a text, in a new table of texts.
+func (c *checker) load(p *model.Protocol, text string) error {
+	strs := &interp.Strings{}
+	v, err := interp.ParseMachine(c.m, strs, text)
+	if err != nil {
+		return err
+	}
+	c.strs, c.value = strs, slices.Clone(v)
+	c.step, c.codec = interp.New(c.m, strs), newCodec(p, strs)
+	return nil
+}
+
+// next runs the next line, and says how it deviates. It returns "" if it does not.
+func (c *checker) next(s *trace.Step) string {
+	if c.out.Steps == 0 {
+		c.around.restored = s.Kind != trace.Start
+	}
+	reason := c.line(s)
+	if reason == "" {
+		c.out.Steps++
+	}
+	return reason
 }
 
 func recorded(p *model.Protocol, h trace.Header) (*model.Machine, error) {

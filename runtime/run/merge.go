@@ -26,20 +26,41 @@ import (
 // record has the same two addresses, in the line of the link that is up; where no addresses were
 // recorded, it is the one that received what was sent to it, and sent what was received from it.
 func Merge(records []*trace.Reader, first, last int) (*Run, error) {
+	var list []Stretch
+	for _, r := range records {
+		s, err := readStretch(r, first, last)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, s)
+	}
+	return MergeStretches(list)
+}
+
+// Stretch is some steps in a row of a record.
+type Stretch struct {
+	Header trace.Header
+	Steps  []trace.Step
+}
+
+// MergeStretches makes a run of steps that were read already, as [Merge] does of records.
+func MergeStretches(list []Stretch) (*Run, error) {
 	m := &merger{run: &Run{}, columns: map[end]int{}, taken: map[taken]int{}}
-	for i, r := range records {
-		h := r.Header()
-		if first := records[0].Header(); h.Protocol != first.Protocol {
+	for i, r := range list {
+		h := r.Header
+		if first := list[0].Header; h.Protocol != first.Protocol {
 			return nil, fmt.Errorf("record %d is of the protocol %s, record 1 of %s: machines of different protocols "+
 				"do not talk to each other, so give records of one", i+1, h.Protocol, first.Protocol)
 		}
-		if err := m.read(r, first, last); err != nil {
-			return nil, err
+		steps := make([]recorded, len(r.Steps))
+		for k, s := range r.Steps {
+			steps[k] = recorded{s, h.Time.Add(s.At)}
 		}
+		m.records, m.names = append(m.records, steps), append(m.names, h.Channels)
 		m.run.Instances = append(m.run.Instances, Instance{Name: m.name(h), Role: h.Role, Start: m.start(i)})
 		m.run.Protocol, m.run.Hash = h.Protocol, h.Hash
 	}
-	m.title(records)
+	m.title(list)
 	m.findPeers()
 	if err := m.tell(); err != nil {
 		return nil, err
@@ -75,9 +96,9 @@ type recorded struct {
 	at time.Time
 }
 
-// read reads the lines of a record that are wanted.
-func (m *merger) read(r *trace.Reader, first, last int) error {
-	var list []recorded
+// readStretch reads the lines of a record that are wanted.
+func readStretch(r *trace.Reader, first, last int) (Stretch, error) {
+	out := Stretch{Header: r.Header()}
 	for n := 1; n <= last; n++ {
 		var s trace.Step // one for each line, since they are kept
 		switch err := r.Next(&s); {
@@ -85,18 +106,17 @@ func (m *merger) read(r *trace.Reader, first, last int) error {
 			n = last
 			continue
 		case err != nil:
-			return err
+			return out, err
 		}
 		if n >= first {
-			list = append(list, recorded{s, r.Header().Time.Add(s.At)})
+			out.Steps = append(out.Steps, s)
 		}
-		if len(list) > maxSteps {
-			return fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record",
+		if len(out.Steps) > maxSteps {
+			return out, fmt.Errorf("the chart would have more than %d steps; choose a shorter stretch of the record",
 				maxSteps)
 		}
 	}
-	m.records, m.names = append(m.records, list), append(m.names, r.Header().Channels)
-	return nil
+	return out, nil
 }
 
 // channel is the name of a channel in a record, if there are several.
@@ -130,8 +150,8 @@ func (m *merger) start(i int) string {
 	return ""
 }
 
-func (m *merger) title(records []*trace.Reader) {
-	h := records[0].Header()
+func (m *merger) title(records []Stretch) {
+	h := records[0].Header
 	m.run.Title = h.Protocol + "." + h.Role
 	if len(records) > 1 {
 		m.run.Title = fmt.Sprintf("%s, recorded by %d", h.Protocol, len(records))
