@@ -26,6 +26,8 @@ type options struct {
 	seq              bool
 	merge            bool
 	steps            string
+	live             bool
+	http             string
 }
 
 const long = `fsmviz draws the machines of specifications as state diagrams:
@@ -42,6 +44,15 @@ writes its counterexamples, or a record of a real one:
   fsmviz --seq run.jsonl --steps 1-40 -o run.svg
   fsmviz --seq --merge a.jsonl b.jsonl   what two machines recorded, as one chart
 
+or, with --live, machines while they run: a page for a browser that follows the
+records which they write:
+
+  fsmviz --live spec.yaml a.jsonl b.jsonl
+
+It shows where each machine is in its diagram, its variables and running timers, and
+the last steps. Files that are not there yet are waited for; - is standard input.
+Ctrl-C ends it with exit code 0.
+
 No other program is needed; DOT is for those who want Graphviz to lay a machine out.
 Pointing at anything in an SVG shows its place in the specification. Beside a role
 stand the monitors that watch it in checks.
@@ -57,6 +68,12 @@ func command() *cobra.Command {
 		Long:  long,
 		Args:  cli.Args(true, "a specification (or, with --seq, a run)"),
 		RunE: func(c *cobra.Command, args []string) error {
+			if o.live {
+				return showLive(c, args, o)
+			}
+			if c.Flags().Changed("http") {
+				return usage("--http goes with --live")
+			}
 			w := &writer{stdout: c.OutOrStdout(), stderr: c.ErrOrStderr(), out: o.out}
 			if o.seq {
 				return drawRuns(w, args, o)
@@ -79,6 +96,9 @@ func command() *cobra.Command {
 	f.BoolVar(&o.merge, "merge", false, "with --seq: the records are those of machines that talked to each "+
 		"other; draw them as one run")
 	f.StringVar(&o.steps, "steps", "", "with --seq, the `lines` of a record to draw, as 1-200 (default: the first 200)")
+	f.BoolVar(&o.live, "live", false, "the arguments are a specification and records that grow: show the machines "+
+		"while they run")
+	f.StringVar(&o.http, "http", "127.0.0.1:0", "with --live, the `address` of the page; port 0: any that is free")
 	c.MarkFlagsMutuallyExclusive("collapse", "full")
 	return c
 }

@@ -41,3 +41,18 @@ func (f *Follower) Machine() *model.Machine { return f.c.m }
 
 // Value is the machine as it is now, and the texts in it. It is valid until the next Step.
 func (f *Follower) Value() (interp.Value, *interp.Strings) { return f.c.value, f.c.strs }
+
+// Twins are the places in Machine.Transitions of a transition and of those that the specification writes at the same
+// place: what it says of several states is one transition in each.
+func (f *Follower) Twins(transition uint16) (list []int) {
+	if int(transition) >= len(f.c.m.Transitions) {
+		return nil
+	}
+	at := f.c.m.Transitions[transition].Span
+	for _, t := range f.c.m.Transitions {
+		if t.Span == at {
+			list = append(list, t.ID)
+		}
+	}
+	return list
+}
