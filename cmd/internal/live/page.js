@@ -13,7 +13,7 @@ function element(kind, name, text) {
 
 function card(n) {
   if (cards.has(n)) return cards.get(n);
-  const c = { root: element("section"), drawing: 0, known: new Map(), asked: 0 };
+  const c = { root: element("section"), known: new Map(), seen: -1 };
   c.root.id = "record" + n;
   const head = element("h2");
   for (const name of ["name", "role", "state", "file", "count"]) {
@@ -42,22 +42,6 @@ function card(n) {
   return c;
 }
 
-// draw fetches the picture of the machine when it is another one.
-async function draw(n, c) {
-  const want = c.state.drawing;
-  if (c.asked === want) return;
-  c.asked = want;
-  if (!want) { c.picture.replaceChildren(); return; }
-  try {
-    const answer = await fetch("machine.svg?record=" + n);
-    if (!answer.ok) throw new Error(answer.status);
-    const text = await answer.text();
-    if (c.asked !== want) return;
-    c.picture.innerHTML = text;
-    mark(c);
-  } catch { c.asked = 0; }
-}
-
 // mark shows in the picture where the machine is, and what it did last.
 function mark(c) {
   const s = c.state, taken = new Set((s.taken || []).map(String));
@@ -71,6 +55,19 @@ function mark(c) {
     const now = Number(e.dataset.state) === s.control;
     e.classList.toggle("now", now);
     e.classList.toggle("stayed", now && taken.size > 0 && !shown);
+    if (now && c.seen !== s.control) follow(c, e);
+  }
+}
+
+// follow scrolls the picture to a state that is out of sight.
+function follow(c, state) {
+  c.seen = c.state.control;
+  const box = c.picture.getBoundingClientRect(), at = state.getBoundingClientRect();
+  if (at.top < box.top || at.bottom > box.bottom) {
+    c.picture.scrollTop += (at.top + at.bottom - box.top - box.bottom) / 2;
+  }
+  if (at.left < box.left || at.right > box.right) {
+    c.picture.scrollLeft += (at.left + at.right - box.left - box.right) / 2;
   }
 }
 
@@ -105,7 +102,6 @@ function show(n, s) {
     return row;
   }));
   document.title = [...cards.values()].map(k => (k.state.name || k.state.role) + ": " + k.state.path).join(", ");
-  draw(n, c);
   mark(c);
 }
 
@@ -118,6 +114,11 @@ events.onerror = () => {
     : "no connection: the server has ended, or is busy; trying again …";
   link.className = "bad";
 };
+events.addEventListener("drawing", e => {
+  const d = JSON.parse(e.data), c = card(d.record);
+  c.picture.innerHTML = d.svg;
+  c.seen = -1;
+});
 events.addEventListener("record", e => { const d = JSON.parse(e.data); show(d.record, d.state); });
 events.addEventListener("chart", e => {
   const text = JSON.parse(e.data), box = document.getElementById("chart"), picture = box.querySelector(".picture");

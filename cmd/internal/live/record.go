@@ -88,6 +88,7 @@ type record struct {
 	// follower is nil when the machine is not known.
 	follower *replay.Follower
 	drawn    string // what the last picture shows
+	drawings int    // how many there were
 }
 
 // update changes the state and tells that it has.
@@ -199,7 +200,8 @@ func (r *record) head(h trace.Header) {
 		}
 		if r.drawn != h.Role || s.Drawing == 0 {
 			r.drawn, r.picture = h.Role, graph.SVG(f.Machine(), r.options)
-			s.Drawing++
+			r.drawings++
+			s.Drawing = r.drawings
 		}
 	})
 }

@@ -13,7 +13,6 @@ import (
 	"net"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -55,7 +54,7 @@ type Server struct {
 // this computer.
 func New(p *model.Protocol, o graph.Options, paths []string, stdin io.Reader, host string) *Server {
 	s := &Server{host: host, pages: map[chan struct{}]bool{}}
-	o.Protocol = p
+	o.NoLegend = true
 	for i, path := range paths {
 		r := &record{protocol: p, options: o, path: path, changed: s.tell}
 		r.options.Marks = fmt.Sprintf("m%d-", i)
@@ -132,13 +131,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		send("text/css", style)
 	case "/page.js":
 		send("text/javascript", script)
-	case "/machine.svg":
-		n, err := strconv.Atoi(r.URL.Query().Get("record"))
-		if err != nil || n < 0 || n >= len(s.records) || s.records[n].drawing() == "" {
-			http.NotFound(w, r)
-			return
-		}
-		send("image/svg+xml", []byte(s.records[n].drawing()))
 	case "/events":
 		s.events(w, r)
 	default:
@@ -155,6 +147,18 @@ func (s *Server) knows(host string) bool {
 	return net.ParseIP(strings.Trim(name, "[]")) != nil || strings.EqualFold(name, "localhost") ||
 		s.host != "" && strings.EqualFold(name, s.host)
 }
+
+// drawing is the picture of a record's machine, and message what else is known of it, as they are sent.
+type (
+	drawing struct {
+		Record int    `json:"record"`
+		SVG    string `json:"svg"`
+	}
+	message struct {
+		Record int   `json:"record"`
+		State  State `json:"state"`
+	}
+)
 
 // events sends what the page shows, and again whenever it is something else. A page that is slow gets the newest
 // alone, so nothing piles up.
@@ -186,7 +190,7 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", event, text)
 		return err == nil
 	}
-	sent := make([]uint64, len(s.records))
+	sent, drawn := make([]uint64, len(s.records)), make([]int, len(s.records))
 	fresh := true
 	for {
 		changed := fresh
@@ -196,12 +200,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				continue
 			}
 			changed, sent[i] = true, version
-			if !send("record", struct {
-				Record int   `json:"record"`
-				State  State `json:"state"`
-			}{i, state}) {
+			if drawn[i] != state.Drawing && !send("drawing", drawing{i, x.drawing()}) ||
+				!send("record", message{i, state}) {
 				return
 			}
+			drawn[i] = state.Drawing
 		}
 		fresh = false
 		if changed && !send("chart", s.drawChart(sent)) || c.Flush() != nil {
