@@ -354,7 +354,8 @@ func TestWrong(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			bad := slices.Clone(record)
-			if bad[test.line] = strings.Replace(bad[test.line], test.old, test.new, 1); bad[test.line] == record[test.line] {
+			bad[test.line] = strings.Replace(bad[test.line], test.old, test.new, 1)
+			if bad[test.line] == record[test.line] {
 				t.Fatal("nothing was changed in ", record[test.line])
 			}
 			w := written{t, filepath.Join(t.TempDir(), "a.jsonl")}
@@ -376,7 +377,8 @@ func TestWrong(t *testing.T) {
 				t.Fatal(err)
 			}
 			v.until("good record", func() bool {
-				return v.states[0].Problem == "" && int(v.states[0].Total) == len(record)-1 && v.states[0].value("own") == "9"
+				s := v.states[0]
+				return s.Problem == "" && int(s.Total) == len(record)-1 && s.value("own") == "9"
 			})
 		})
 	}

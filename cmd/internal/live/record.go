@@ -222,8 +222,8 @@ func (r *record) step(x *trace.Step, at int) {
 		}
 		switch {
 		case why != "":
-			s.Problem = fmt.Sprintf("line %d is no step of the specification: %s; from there on the record says the state, "+
-				"and nobody knows variables and timers", at, clean(why))
+			s.Problem = fmt.Sprintf("line %d is no step of the specification: %s; from there on the record says the "+
+				"state, and nobody knows variables and timers", at, clean(why))
 			r.follower = nil
 			fallthrough
 		case r.follower == nil && x.After != "":
