@@ -322,7 +322,11 @@ func (s *settings) session(ctx context.Context) (show, error) {
 		return nil, err
 	}
 	go h.Run(ctx)
-	return s.online(ctx, "others join with -join "+at+s.elsewhere, true, s.player(s.dialer(at, cfg))), nil
+	how := "-join " + at
+	if s.link != carrier.TCP {
+		how = "-link " + s.link + " " + how
+	}
+	return s.online(ctx, "others join with "+how+s.elsewhere, true, s.player(s.dialer(at, cfg))), nil
 }
 
 // online is a player as a session, who is told what else there is to know.

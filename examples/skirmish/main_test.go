@@ -364,7 +364,7 @@ func TestSessions(t *testing.T) {
 	seen(t, guest, "A match is on.")
 	seen(t, guest, "Ann ")        // it looks on meanwhile
 	seen(t, guest, "Enter: play") // once it is over
-	seen(t, host, "the last match")
+	seen(t, host, "last match")
 	guest.Type(ctx, '1')
 	seen(t, host, "Enter: play")
 	seen(t, host, "The Ford")

@@ -368,11 +368,19 @@ func (g *Grid) message(s *game.State, f *Info) {
 	if s.Phase != game.Ready {
 		for _, i := range ranking(s) {
 			t := &s.Tanks[i]
-			g.middle(row, fmt.Sprintf("%-16s %3d points %2d hits that killed %2d rounds", f.Name(i), t.Score, t.Kills,
-				t.Wins), Tanks[i])
+			g.middle(row, fmt.Sprintf("%-16s %s  %s  %s", f.Name(i), counted(t.Score, "point"),
+				counted(t.Kills, "kill"), counted(t.Wins, "round")), Tanks[i])
 			row++
 		}
 	}
+}
+
+// counted is a number of things in a column of a table.
+func counted[N ~int | ~int32 | ~uint8 | ~uint16 | ~uint32](n N, what string) string {
+	if n != 1 {
+		what += "s"
+	}
+	return fmt.Sprintf("%3d %-6s", n, what)
 }
 
 // signs are shown above tanks, and of who has none where it ended: in the first row of the arena.
