@@ -6,6 +6,7 @@ package pipe
 import (
 	"errors"
 	"io"
+	"net"
 	"sync"
 	"time"
 
@@ -72,8 +73,20 @@ func Join(a, b End, rate int) {
 func Slowed(l transport.Link, rate int) transport.Link {
 	near, far := mem.Pair(mem.Config{Stream: true})
 	go Join(Link(l), Link(far), rate)
-	return near
+	return slowed{near, l}
 }
+
+// slowed has the addresses of the link behind it, so that a log says who somebody is.
+type slowed struct {
+	*mem.Link
+	of transport.Link
+}
+
+// LocalAddr implements [transport.Link].
+func (s slowed) LocalAddr() net.Addr { return s.of.LocalAddr() }
+
+// RemoteAddr implements [transport.Link].
+func (s slowed) RemoteAddr(peer int) net.Addr { return s.of.RemoteAddr(peer) }
 
 func carry(from, to End, rate int) {
 	defer to.close()

@@ -15,6 +15,7 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
+	"sync/atomic"
 	"time"
 	"unicode"
 
@@ -53,6 +54,15 @@ type asker struct {
 	client http.Client
 	attach func(fsm.Peer, transport.Link) error
 	last   fsm.Peer
+	why    atomic.Pointer[error] // what was wrong with the last answer
+}
+
+// none says that no script gives an answer, and why the last one did not.
+func (a *asker) none() error {
+	if why := a.why.Load(); why != nil {
+		return fmt.Errorf("%w: %w", ErrNone, *why)
+	}
+	return ErrNone
 }
 
 // peers is how many numbers there are for connections; an old one has long ended when its number comes again.
@@ -83,6 +93,7 @@ func (a *asker) answer(ctx context.Context, far *mem.Link) {
 		line = append(line, buf[:got.N]...)
 	}
 	if err := a.page(ctx, line, far); err != nil {
+		a.why.Store(&err)
 		far.Abort() // the machine hears that the connection is lost
 		return
 	}
@@ -222,7 +233,7 @@ func Look(ctx context.Context, where Where) ([]Server, error) {
 		return nil, err
 	}
 	if !found {
-		return nil, ErrNone
+		return nil, a.none()
 	}
 	return servers, nil
 }

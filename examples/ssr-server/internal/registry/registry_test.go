@@ -3,6 +3,7 @@ package registry
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -279,7 +280,7 @@ func TestMoved(t *testing.T) {
 	}
 	for _, w := range []Where{{page.URL + "/gone", page.URL + "/same"}, {page.URL + "/gone", page.URL + "/gone"},
 		{page.URL + "/marked", "http://127.0.0.1:1/nobody"}} {
-		if got, err := Look(t.Context(), w); err != ErrNone {
+		if got, err := Look(t.Context(), w); !errors.Is(err, ErrNone) {
 			t.Errorf("%v: %v, %v", w, got, err)
 		}
 	}
