@@ -206,7 +206,11 @@ func (o *options) serve(ctx context.Context, listener *tcp.Listener, record *fra
 	s, err := frames.NewServer(frames.ServerConfig{
 		Length: o.length, Spacing: o.spacing, Seed: uint32(o.seed), Record: record, Logger: log,
 		OnCame: func(name string, slot int) {
-			fmt.Fprintf(stdout, "%q comes, slot %d\n", name, slot)
+			if slot < 0 {
+				fmt.Fprintf(stdout, "%q looks on\n", name)
+			} else {
+				fmt.Fprintf(stdout, "%q comes, slot %d\n", name, slot)
+			}
 			select {
 			case came <- struct{}{}:
 			default:
@@ -214,7 +218,7 @@ func (o *options) serve(ctx context.Context, listener *tcp.Listener, record *fra
 		},
 		OnSat: func(name string, slot int) { fmt.Fprintf(stdout, "%q plays in slot %d from now on\n", name, slot) },
 		OnWent: func(slot int, why lockstep.Reason) {
-			fmt.Fprintf(stdout, "slot %d has left: %v\n", slot, why)
+			fmt.Fprintf(stdout, "slot %d has %s\n", slot, went(why))
 		},
 		OnOver: cancel,
 	})
@@ -269,6 +273,27 @@ func (v *visitor) Step() {
 	}
 }
 
+// went says how a player has left, after "has".
+func went(why lockstep.Reason) string {
+	switch why {
+	case lockstep.ReasonConnectionLost:
+		return "lost the connection"
+	case lockstep.ReasonPingTimeout:
+		return "been silent for too long, and is removed"
+	case lockstep.ReasonAsync:
+		return "another game than the others, and is removed"
+	}
+	return "left"
+}
+
+// called is the name of whoever is in a slot, or of a watcher.
+func called(slot int) string {
+	if slot < 0 {
+		return "a watcher"
+	}
+	return fmt.Sprintf("player %d", slot)
+}
+
 // join plays, or watches, until the game is over or the player has had enough. Who has lost the link comes again.
 func (o *options) join(ctx context.Context, record *frames.Recorder, stdout io.Writer, log *slog.Logger) error {
 	if o.key == 0 {
@@ -284,7 +309,7 @@ func (o *options) join(ctx context.Context, record *frames.Recorder, stdout io.W
 			return err
 		}
 		c := frames.NewClient(frames.ClientConfig{
-			Slot: o.slot, Key: o.key, Name: fmt.Sprintf("player %d", o.slot), Game: v, Record: record, Logger: log,
+			Slot: o.slot, Key: o.key, Name: called(o.slot), Game: v, Record: record, Logger: log,
 			OnEvent: func(e frames.Event) {
 				fmt.Fprintln(stdout, e)
 				if e.Kind == frames.Refused && o.anywhere {

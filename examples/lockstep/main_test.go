@@ -97,7 +97,7 @@ func TestPrograms(t *testing.T) {
 	for _, o := range []*output{first, second, third} {
 		o.await(t, ctx, `(game frame \d+, checksum [0-9a-f]+)\n$`)
 	}
-	for _, s := range []string{"slot 0 has left: noCause", "slot 1 has left: noCause", "slot 2 has left: noCause",
+	for _, s := range []string{"slot 0 has left\n", "slot 1 has left\n", "slot 2 has left\n",
 		`"player 2" plays in slot 2`} {
 		if !strings.Contains(server.String(), s) {
 			t.Errorf("%q is missing in:\n%s", s, server)
@@ -138,7 +138,7 @@ func TestNames(t *testing.T) {
 	}
 	c := frames.NewClient(frames.ClientConfig{Slot: frames.Watch, Name: "\x1b[2J\n", Game: new(island)})
 	all.Go(func() { c.Run(ctx, link) })
-	server.await(t, ctx, `comes, slot -1`)
+	server.await(t, ctx, `looks on`)
 	if s := server.String(); strings.Contains(s, "\x1b") || strings.Count(s, "\n") != 2 {
 		t.Errorf("%q", s)
 	}
