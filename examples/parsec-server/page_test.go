@@ -95,7 +95,7 @@ func TestPage(t *testing.T) {
 	until(master, "the list is at")
 	_, game := run(commands[1])
 	until(game, "the list is at")
-	until(master, "1 servers: Orbit 0/16")
+	until(master, "1 server: Orbit 0/16")
 	typed, anna := run(commands[2])
 	io.WriteString(typed, here.Replace(blocks[1].Text))
 	until(anna, "anna is here, slot 0")

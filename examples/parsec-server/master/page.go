@@ -17,7 +17,7 @@ var table = template.Must(template.New("page").Parse(`<!DOCTYPE html>
 <h1>Which Parsec servers are currently running ?</h1>
 <table>
 <tr><th>Name</th><th>Players</th><th>IP address</th><th>Operating System</th></tr>
-{{range .List}}<tr><td><a href="{{.Url}}">{{.Shown}}</a></td><td>{{.Players}}/{{.Max}}</td><td>{{.Address}}</td><td>{{.Os}}</td></tr>
+{{range .List}}<tr><td>{{if .Url}}<a href="{{.Url}}">{{.Shown}}</a>{{else}}{{.Shown}}{{end}}</td><td>{{.Players}}/{{.Max}}</td><td>{{.Address}}</td><td>{{.Os}}</td></tr>
 {{end}}</table>
 <p>generated automatically on {{.Date}} by Parsec Master Server v0.10</p>
 </body></html>
@@ -105,5 +105,9 @@ func Summary(list []Entry) string {
 	for _, e := range list {
 		rows = append(rows, fmt.Sprintf("%s %d/%d %s", e.Shown(), e.Players, e.Max, e.Os))
 	}
-	return fmt.Sprintf("%d servers: %s", len(list), strings.Join(rows, "; "))
+	what := "servers"
+	if len(list) == 1 {
+		what = "server"
+	}
+	return fmt.Sprintf("%d %s: %s", len(list), what, strings.Join(rows, "; "))
 }

@@ -86,7 +86,7 @@ func TestDialogue(t *testing.T) {
 	a.says("\n", "illegal request not processed\n")
 	a.says(strings.Repeat("x", 511)+"\n", "illegal request not processed\n")
 	a.says(join, "join accepted\n")
-	if l := <-lists; len(l) != 1 || Summary(l) != "1 servers: Gamma Quadrant 0/16 i586-pc-linux-gnu" ||
+	if l := <-lists; len(l) != 1 || Summary(l) != "1 server: Gamma Quadrant 0/16 i586-pc-linux-gnu" ||
 		l[0].address != "127.0.0.1" {
 		t.Errorf("%+v", l)
 	}

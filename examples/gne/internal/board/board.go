@@ -154,6 +154,11 @@ func (b *Board) Apply(c Change) error {
 	return nil
 }
 
+// Possible reports why a change is not possible, nil if it is. Nothing is different.
+func (b *Board) Possible(c Change) error {
+	return (&Board{Objects: maps.Clone(b.Objects), Players: maps.Clone(b.Players)}).Apply(c)
+}
+
 // Copy returns the changes that make this board out of an empty one, in a fixed order. It is the copy that a newcomer
 // gets.
 func (b *Board) Copy() (list []Change) {

@@ -289,11 +289,11 @@ func (p *Player) Type(ctx context.Context, line string) error {
 	case "":
 		return nil
 	case "/set":
-		do, err = act(board.Set, arg)
+		do, err = p.act(board.Set, arg)
 	case "/add":
-		do, err = act(board.Add, arg)
+		do, err = p.act(board.Add, arg)
 	case "/remove":
-		do, err = act(board.Remove, arg)
+		do, err = p.act(board.Remove, arg)
 	case "/move":
 		do, err = p.move(arg)
 	case "/board":
@@ -302,8 +302,11 @@ func (p *Player) Type(ctx context.Context, line string) error {
 		do = (*gne.ClientRunner).Leave
 	default:
 		data, ok := gne.NewData(line)
-		if strings.HasPrefix(word, "/") || !ok {
-			return errors.New("that cannot be said; " + Help)
+		switch {
+		case strings.HasPrefix(word, "/"):
+			return fmt.Errorf("there is no %s; %s", word, Help)
+		case !ok:
+			return errors.New("that is too long to be said")
 		}
 		do = func(r *gne.ClientRunner) fsm.Result { return r.Say(data) }
 	}
@@ -314,13 +317,18 @@ func (p *Player) Type(ctx context.Context, line string) error {
 	return typed.Answer(err)
 }
 
-func act(kind board.Kind, arg string) (command, error) {
+func (p *Player) act(kind board.Kind, arg string) (command, error) {
 	c, err := board.Parse(string(kind) + strings.TrimSpace(arg))
 	if err != nil {
 		return nil, err
 	}
 	data, _ := gne.NewData(c.String())
-	return func(r *gne.ClientRunner) fsm.Result { return r.Act(data) }, nil
+	return func(r *gne.ClientRunner) fsm.Result {
+		if err := p.Board.Possible(c); err != nil {
+			p.show("%v", err) // the server decides, and its board may be another one by then
+		}
+		return r.Act(data)
+	}, nil
 }
 
 func (p *Player) move(arg string) (command, error) {
