@@ -250,8 +250,8 @@ func (r *Report) traceText(w io.Writer) {
 			taken++
 		}
 	}
-	fmt.Fprintf(w, "  trace of %s %s %s, %s, %s, %d of %s\n",
-		t.Header.Protocol, t.Header.Role, t.Header.Instance, diag.Counted(t.Steps, "step"),
+	whose := strings.TrimSpace(strings.Join([]string{t.Header.Protocol, t.Header.Role, t.Header.Instance}, " "))
+	fmt.Fprintf(w, "  trace of %s, %s, %s, %d of %s\n", whose, diag.Counted(t.Steps, "step"),
 		diag.Counted(t.Frames, "frame"), taken, diag.Counted(len(t.Taken), "transition"))
 	if t.Refused+t.Malformed > 0 {
 		fmt.Fprintf(w, "  the peer deviated: %s refused, %s malformed\n", diag.Counted(t.Refused, "event"),
