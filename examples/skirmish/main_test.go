@@ -340,6 +340,30 @@ func meets(t *testing.T, flags, where string) {
 	<-cy.Over()
 }
 
+// The lobby says with which flags others join, of another link than the usual one, too.
+func TestTitle(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	host, err := parsed(t, "-link udp -listen 127.0.0.1:0 -rate 100").session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	title := host.(*session.Online).Title()
+	flags, ok := strings.CutPrefix(title, "others join with ")
+	if !ok {
+		t.Fatal(title)
+	}
+	guest, err := parsed(t, "-name Bob "+flags).session(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen(t, guest, "A match is on.")
+	cancel()
+	<-guest.Over()
+	<-host.Over()
+}
+
 // A player plays at once; who joins meanwhile waits, and who looks on sees it.
 func TestSessions(t *testing.T) {
 	t.Parallel()

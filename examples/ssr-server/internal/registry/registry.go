@@ -54,7 +54,7 @@ type asker struct {
 	client http.Client
 	attach func(fsm.Peer, transport.Link) error
 	last   fsm.Peer
-	why    atomic.Pointer[error] // what was wrong with the last answer
+	why    atomic.Pointer[error] // what was wrong with the last answer that was asked for
 }
 
 // none says that no script gives an answer, and why the last one did not.
@@ -93,7 +93,9 @@ func (a *asker) answer(ctx context.Context, far *mem.Link) {
 		line = append(line, buf[:got.N]...)
 	}
 	if err := a.page(ctx, line, far); err != nil {
-		a.why.Store(&err)
+		if !errors.Is(err, errNowhere) {
+			a.why.Store(&err)
+		}
 		far.Abort() // the machine hears that the connection is lost
 		return
 	}
@@ -101,10 +103,16 @@ func (a *asker) answer(ctx context.Context, far *mem.Link) {
 	far.Close()
 }
 
+// errNowhere says that no page was configured in which to look for the script.
+var errNowhere = errors.New("no address to ask")
+
 func (a *asker) page(ctx context.Context, line []byte, far *mem.Link) error {
 	where, err := address(line)
 	if err != nil {
 		return err
+	}
+	if where == "" {
+		return errNowhere
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, where, nil)
 	if err != nil {

@@ -284,6 +284,11 @@ func TestMoved(t *testing.T) {
 			t.Errorf("%v: %v, %v", w, got, err)
 		}
 	}
+	// Who finds no script is told why it did not answer, and not that there is no page.
+	if _, err := Look(t.Context(), Where{page.URL + "/gone", ""}); !errors.Is(err, ErrNone) ||
+		!strings.Contains(err.Error(), "404") {
+		t.Error(err)
+	}
 	cancel() // the server shuts down, and says so
 	if err := <-ended; err != nil {
 		t.Error(err)
