@@ -45,11 +45,11 @@ function card(n) {
 // mark shows in the picture where the machine is, and what it did last.
 function mark(c) {
   const s = c.state, taken = new Set((s.taken || []).map(String));
-  let shown = false;
+  let shown = false; // as an edge; what stays is marked at the state, too
   for (const e of c.picture.querySelectorAll("[data-transitions]")) {
     const is = e.dataset.transitions.split(" ").some(t => taken.has(t));
     e.classList.toggle("taken", is);
-    shown = shown || is;
+    shown = shown || is && e.querySelector("path") !== null;
   }
   for (const e of c.picture.querySelectorAll("[data-state]")) {
     const now = Number(e.dataset.state) === s.control;
