@@ -120,6 +120,7 @@ func (r *record) follow(ctx context.Context) {
 		}
 		r.tail(t)
 		t.file.Close()
+		rest(ctx) // a file that fails at once is not tried without end
 	}
 }
 
