@@ -74,7 +74,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 				if listed {
 					fmt.Fprintln(stdout, "players can find the server in the list")
 				} else {
-					s.log.Warn("the registration script could not be found; it is tried again")
+					s.log.Warn("the registration script could not be found; it is tried again in five minutes")
 				}
 			}); err != nil {
 				s.log.Error("not registered", "error", err)
