@@ -256,6 +256,7 @@ func TestNames(t *testing.T) {
 	a.until("you are in the game")
 	b := join(t, address, player.Options{Name: "a: hello; >7 x"})
 	b.until("the server calls you a? hello? >7 x")
+	b.until("you are in the game")
 	a.until("a? hello? >7 x is in the game")
 	b.say("hi")
 	a.until("a? hello? >7 x: hi")
