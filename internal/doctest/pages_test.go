@@ -33,6 +33,7 @@ var elsewhere = map[string]string{
 	"go run ./examples/skirmish -headless -fast -bots 4 -matches 1000 -seed 1":    "the tests of examples/skirmish",
 	"go test ./...":                        ".ci/run",
 	"go run ./cmd/fsmgen generate --check": ".ci/run",
+	"go run ./cmd/fsmviz --live trade/spec.yaml ann.jsonl bob.jsonl":                "TestLive of cmd/fsmviz",
 	"go build -buildmode=c-archive -o libparley.a ./examples/c/lib":                 "the test of examples/c",
 	"go run ./examples/c/peer -listen 127.0.0.1:21837":                              "the test of examples/c",
 	"./setup tcp:127.0.0.1:21837 0 7":                                               "the test of examples/c",
