@@ -358,7 +358,7 @@ func TestTitle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen(t, guest, "A match is on.")
+	seen(t, host, "Bob")
 	cancel()
 	<-guest.Over()
 	<-host.Over()
