@@ -3,6 +3,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"net"
 	"net/http"
@@ -24,18 +25,11 @@ type Limits struct {
 const header = 8 << 10
 
 func (l *Limits) defaults() {
-	l.Links, l.LinksOfOne = or(l.Links, 128), or(l.LinksOfOne, 16)
-	l.EachSecond, l.Time = or(l.EachSecond, 20), or(l.Time, 10*time.Second)
+	l.Links, l.LinksOfOne = cmp.Or(l.Links, 128), cmp.Or(l.LinksOfOne, 16)
+	l.EachSecond, l.Time = cmp.Or(l.EachSecond, 20), cmp.Or(l.Time, 10*time.Second)
 	if l.Now == nil {
 		l.Now = time.Now
 	}
-}
-
-func or[T int | time.Duration](v, without T) T {
-	if v == 0 {
-		return without
-	}
-	return v
 }
 
 // Serve answers requests with h until ctx ends, which is no error, and closes l.
