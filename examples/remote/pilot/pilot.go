@@ -79,9 +79,9 @@ var errClosed = errors.New("the connection to the server is over")
 // flies or not, and also when ctx has ended, which bounds the joining alone. An error says why there is none, in the
 // server's words where it has answered.
 func Dial(ctx context.Context, o Options) (*Pilot, error) {
-	name, ok := gameserver.NewName(o.Name)
-	if !ok || o.Name == "" || strings.ContainsAny(o.Name, " \t\r\n") {
-		return nil, fmt.Errorf("%q is no name: it has 1 to 31 characters, and no blanks", o.Name)
+	name, err := named(o.Name)
+	if err != nil {
+		return nil, err
 	}
 	system, ok := gameserver.NewSystem(o.System)
 	if !ok || strings.ContainsAny(o.System, " \t\r\n") {
@@ -125,6 +125,15 @@ func Dial(ctx context.Context, o Options) (*Pilot, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return nil, cmp.Or(p.refused, context.Cause(ctx), err, end, errClosed)
+}
+
+// named returns a name as the machine has it.
+func named(s string) (gameserver.Name, error) {
+	n, ok := gameserver.NewName(s)
+	if !ok || s == "" || strings.ContainsAny(s, " \t\r\n") {
+		return n, fmt.Errorf("%q is no name: it has 1 to 31 characters, and no blanks", s)
+	}
+	return n, nil
 }
 
 // refusals are the server's words.
@@ -345,11 +354,11 @@ func (p *Pilot) hasKey() (ready bool, err error) {
 
 // Rename asks for another name, and waits for the answer.
 func (p *Pilot) Rename(ctx context.Context, name string) error {
-	n, ok := gameserver.NewName(name)
-	if !ok || name == "" || strings.ContainsAny(name, " \t\r\n") {
-		return fmt.Errorf("%q is no name: it has 1 to 31 characters, and no blanks", name)
+	n, err := named(name)
+	if err != nil {
+		return err
 	}
-	err := p.give(func(r *gameserver.ClientRunner) fsm.Result {
+	err = p.give(func(r *gameserver.ClientRunner) fsm.Result {
 		select {
 		case <-p.answer: // of a request that was given up
 		default:
