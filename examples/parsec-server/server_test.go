@@ -383,7 +383,6 @@ func TestRegister(t *testing.T) {
 	<-ended
 }
 
-// TestUsage: what can be wrong with the command line is said in one line, with exit code 2.
 // TestPipes: no pipe holds the program up, neither one that nobody reads nor one whose other end says nothing.
 func TestPipes(t *testing.T) {
 	pipe := filepath.Join(t.TempDir(), "pipe")
@@ -422,6 +421,7 @@ func TestPipes(t *testing.T) {
 	}
 }
 
+// TestUsage: what can be wrong with the command line is said in one line, with exit code 2.
 func TestUsage(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bans")
 	if err := os.WriteFile(bad, []byte("10.0.0\n"), 0o644); err != nil {

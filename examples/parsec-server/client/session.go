@@ -65,6 +65,9 @@ func (g *session) hear(r remote.Record) {
 	g.heard = append(g.heard, r)
 }
 
+// errFull is why nothing more can be sent just now.
+var errFull = errors.New("too much has happened since the last packet")
+
 const help = "/join [X Y]  /unjoin  /speed N  /turn DEGREES  /fire  /missile SLOT  /drop  /name NAME  /who  /map  " +
 	"/quit; anything else is said to all"
 
@@ -188,7 +191,7 @@ func (g *session) do(res fsm.Result) error {
 	}
 	for i := range g.things.Effects() {
 		if g.things.Effect(i).Kind == fsm.Send && !g.p.Add(g.things.Message(i)) {
-			return errors.New("too much has happened since the last packet")
+			return errFull
 		}
 	}
 	return nil
@@ -198,7 +201,7 @@ func (g *session) do(res fsm.Result) error {
 func (g *session) command(ctx context.Context, line string) error {
 	if !strings.HasPrefix(line, "/") {
 		if line != "" && !g.p.Say(line) {
-			return errors.New("too much has happened since the last packet")
+			return errFull
 		}
 		return nil
 	}
@@ -291,7 +294,7 @@ func (g *session) shot() events.Object {
 
 func (g *session) add(m events.Message) error {
 	if !g.p.Allowed(m.Kind) || !g.p.Add(&m) {
-		return errors.New("too much has happened since the last packet")
+		return errFull
 	}
 	return nil
 }
