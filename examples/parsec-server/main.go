@@ -38,6 +38,7 @@ import (
 	"github.com/parley-go/parley/examples/internal/site"
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/parsec-server/master"
+	"github.com/parley-go/parley/gen/files"
 	"github.com/parley-go/parley/machines/slotserver"
 )
 
@@ -184,22 +185,19 @@ func (c *command) runMaster(ctx context.Context) int {
 // replace writes a file as a whole: who reads it has the old one or the new one, whenever the server ends. What is
 // no plain file, such as /dev/stdout, is written to; a pipe that nobody reads is not waited for.
 func replace(name string, content []byte) error {
-	if info, err := os.Stat(name); err == nil && !info.Mode().IsRegular() {
-		f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-		if errors.Is(err, syscall.ENXIO) {
-			return fmt.Errorf("%s: nobody reads from it", name)
-		}
-		if err != nil {
-			return err
-		}
-		f.SetWriteDeadline(time.Now().Add(time.Second)) // a terminal or a device may have none
-		_, err = f.Write(content)
-		return errors.Join(err, f.Close())
+	if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
+		return files.Write(name, content)
 	}
-	if err := os.WriteFile(name+".new", content, 0o644); err != nil {
+	f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
+	if errors.Is(err, syscall.ENXIO) {
+		return fmt.Errorf("%s: nobody reads from it", name)
+	}
+	if err != nil {
 		return err
 	}
-	return os.Rename(name+".new", name)
+	f.SetWriteDeadline(time.Now().Add(time.Second)) // a terminal or a device may have none
+	_, err = f.Write(content)
+	return errors.Join(err, f.Close())
 }
 
 // runPlayers runs a slot- or gameserver until ctx ends.

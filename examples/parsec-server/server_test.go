@@ -421,6 +421,23 @@ func TestPipes(t *testing.T) {
 	}
 }
 
+// TestLink: a page is written where a symbolic link leads, and the link stays.
+func TestLink(t *testing.T) {
+	dir := t.TempDir()
+	file, link := filepath.Join(dir, "file"), filepath.Join(dir, "link")
+	if err := os.Symlink(file, link); err != nil {
+		t.Skip(err)
+	}
+	for _, want := range []string{"first", "second"} {
+		if err := replace(link, []byte(want)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(file); err != nil || string(got) != want {
+			t.Errorf("the file has %q, not %q (%v)", got, want, err)
+		}
+	}
+}
+
 // TestUsage: what can be wrong with the command line is said in one line, with exit code 2.
 func TestUsage(t *testing.T) {
 	bad := filepath.Join(t.TempDir(), "bans")
@@ -454,7 +471,7 @@ func TestUsage(t *testing.T) {
 		"-mode master -listen 127.0.0.1:99999":          "it is a number from 0 to 65535",
 		"-mode master -listen 203.0.113.77:1":           "does not have the address 203.0.113.77; it has 127.0.0.1",
 		"-mode master -listen " + taken.Addr().String(): "another program of this computer has port",
-		"-mode master -listen 127.0.0.1:0 -page /nowhere/x":               "-page: open /nowhere/x",
+		"-mode master -listen 127.0.0.1:0 -page /nowhere/x":               "-page: write /nowhere/x: its folder does not exist",
 		"-mode master -listen 127.0.0.1:0 -http " + taken.Addr().String(): "-http: ",
 	} {
 		var out, errs bytes.Buffer
