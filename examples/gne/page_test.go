@@ -1,12 +1,8 @@
 package main
 
 import (
-	"bufio"
 	"io"
-	"net"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -16,47 +12,19 @@ import (
 // TestPage does what docs/GNE.md shows, on a port that is free.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/GNE.md")
-	if err != nil {
-		t.Fatal(err)
+	blocks := doctest.Page(t, "../../docs/GNE.md")
+	if len(blocks) != 3 {
+		t.Fatalf("the page has %d blocks", len(blocks))
 	}
-	blocks, err := doctest.Blocks(string(text))
-	if err != nil || len(blocks) != 3 {
-		t.Fatalf("the page has %d blocks: %v", len(blocks), err)
-	}
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	here := strings.NewReplacer("127.0.0.1:4300", l.Addr().String(), "go run ./examples/gne/", bin+"/",
+	bin := doctest.Build(t, "./...")
+	here := strings.NewReplacer("127.0.0.1:4300", doctest.Free(t, 1)[0], "go run ./examples/gne/", bin+"/",
 		"go run ./examples/gne", bin+"/gne")
-	l.Close()
 	lines := func(n int) []string { return strings.Split(strings.TrimSpace(here.Replace(blocks[n].Text)), "\n") }
 	// run starts a command of the page, and returns its input and what it prints.
 	run := func(line string) (in io.WriteCloser, until func(want string)) {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+line)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		cmd := doctest.Shell(t, line)
 		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			cmd.Process.Kill()
-			cmd.Wait()
-		})
-		s := bufio.NewScanner(out)
+		in, s := doctest.Start(t, cmd)
 		return in, func(want string) {
 			t.Helper()
 			if !s.Scan() || strings.TrimSpace(s.Text()) != want && !strings.HasPrefix(want, "listening") {

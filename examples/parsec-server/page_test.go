@@ -5,7 +5,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -18,29 +17,16 @@ import (
 // TestPage does what docs/PARSEC.md shows, on ports that are free.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	text, err := os.ReadFile("../../docs/PARSEC.md")
-	if err != nil {
-		t.Fatal(err)
+	blocks := doctest.Page(t, "../../docs/PARSEC.md")
+	if len(blocks) != 6 {
+		t.Fatalf("the page has %d blocks", len(blocks))
 	}
-	blocks, err := doctest.Blocks(string(text))
-	if err != nil || len(blocks) != 6 {
-		t.Fatalf("the page has %d blocks: %v", len(blocks), err)
-	}
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), ".", "./client")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := doctest.Build(t, ".", "./client")
 	replaced := []string{"go run ./examples/parsec-server/", bin + "/", "go run ./examples/parsec-server",
 		bin + "/parsec-server", "anna.rec", filepath.Join(bin, "anna.rec"), "-speed 10", "-speed 0"}
-	for _, port := range []string{"6502", "6581", "8080", "8081"} {
-		l, err := net.Listen("tcp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		replaced = append(replaced, "127.0.0.1:"+port, l.Addr().String())
-		l.Close()
+	ports := []string{"6502", "6581", "8080", "8081"}
+	for i, free := range doctest.Free(t, len(ports)) {
+		replaced = append(replaced, "127.0.0.1:"+ports[i], free)
 	}
 	packets, err := net.ListenPacket("udp4", "127.0.0.1:0")
 	if err != nil {
@@ -52,24 +38,9 @@ func TestPage(t *testing.T) {
 	lines := func(n int) []string { return strings.Split(strings.TrimSpace(here.Replace(blocks[n].Text)), "\n") }
 	// run starts a command of the page, and returns its input and its output.
 	run := func(line string) (in io.WriteCloser, out *bufio.Scanner) {
-		cmd := exec.CommandContext(t.Context(), "sh", "-c", "exec "+line)
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		pipe, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
+		cmd := doctest.Shell(t, line)
 		cmd.Stderr = os.Stderr
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			cmd.Process.Kill()
-			cmd.Wait()
-		})
-		return in, bufio.NewScanner(pipe)
+		return doctest.Start(t, cmd)
 	}
 	until := func(out *bufio.Scanner, want string) {
 		t.Helper()

@@ -2,10 +2,7 @@ package main
 
 import (
 	"io"
-	"net"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -14,28 +11,10 @@ import (
 
 // TestPage does what docs/SSR.md shows, on ports that are free.
 func TestPage(t *testing.T) {
-	text, err := os.ReadFile("../../docs/SSR.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := doctest.Blocks(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	free := func() string {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		return l.Addr().String()
-	}
-	here := strings.NewReplacer("127.0.0.1:8000", free(), "127.0.0.1:4000", free(), "port=4000", "port=4001",
+	blocks := doctest.Page(t, "../../docs/SSR.md")
+	bin := doctest.Build(t, "./...")
+	free := doctest.Free(t, 2)
+	here := strings.NewReplacer("127.0.0.1:8000", free[0], "127.0.0.1:4000", free[1], "port=4000", "port=4001",
 		"go run ./examples/ssr-server/", bin+"/", "go run ./examples/ssr-server", bin+"/ssr-server")
 	var shell []string
 	printed := ""
@@ -52,21 +31,11 @@ func TestPage(t *testing.T) {
 	}
 	// run starts a command of the page, and returns what it prints.
 	run := func(line string) (in io.WriteCloser, out *lineWriter, cmd *exec.Cmd) {
-		cmd = exec.CommandContext(t.Context(), "sh", "-c", "exec "+line)
+		cmd = doctest.Shell(t, line)
 		cmd.Dir = t.TempDir()
 		out = newLines()
 		cmd.Stdout, cmd.Stderr = out, out
-		in, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() {
-			cmd.Process.Kill()
-			cmd.Wait()
-		})
+		in, _ = doctest.Start(t, cmd)
 		return in, out, cmd
 	}
 	expect := func(out *lineWriter, want ...string) {
@@ -90,7 +59,7 @@ func TestPage(t *testing.T) {
 	for !strings.Contains(seen, "the connection is over") {
 		seen += client.next(t) + "\n"
 	}
-	err = cmd.Wait()
+	err := cmd.Wait()
 	if err != nil || !strings.Contains(seen, "you: hello\n") || !strings.Contains(seen, "there is no /fly") {
 		t.Errorf("%v, and the player read\n%s", err, seen)
 	}

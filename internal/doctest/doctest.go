@@ -1,6 +1,6 @@
 // Package doctest reads the blocks of code in Markdown pages, so that a test
 // can do what the pages tell a reader to do. It knows Markdown fences and
-// nothing of protocols. Start from [Blocks].
+// nothing of protocols. Start from [Blocks], or from [Page] where a test runs programs of its own.
 //
 // What the blocks of our pages mean:
 //
