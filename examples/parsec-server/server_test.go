@@ -471,7 +471,8 @@ func TestUsage(t *testing.T) {
 		"-mode master -listen 127.0.0.1:99999":          "it is a number from 0 to 65535",
 		"-mode master -listen 203.0.113.77:1":           "does not have the address 203.0.113.77; it has 127.0.0.1",
 		"-mode master -listen " + taken.Addr().String(): "another program of this computer has port",
-		"-mode master -listen 127.0.0.1:0 -page /nowhere/x":               "-page: write /nowhere/x: its folder does not exist",
+		"-mode master -listen 127.0.0.1:0 -page /nowhere/x": "-page: write /nowhere/x: " +
+			"its folder does not exist",
 		"-mode master -listen 127.0.0.1:0 -http " + taken.Addr().String(): "-http: ",
 	} {
 		var out, errs bytes.Buffer
