@@ -50,6 +50,6 @@ func event(m *model.Machine, kind model.EventKind) *model.Event {
 // ended reports whether a machine is in a final state that does nothing any more. Other final states still answer.
 func ended(m *model.Machine, v interp.Value) bool {
 	st := m.States[v[0]]
-	answers := func(t *model.Transition) bool { return t.From == st && t.Mode == model.Handle }
-	return st.Final && !slices.ContainsFunc(m.Transitions, answers)
+	answers := func(h *model.Handler) bool { return h != nil && h.Mode == model.Handle }
+	return st.Final && !slices.ContainsFunc(st.Handlers, answers)
 }

@@ -709,7 +709,7 @@ func (s *search) sentAs(sent *progress, e *interp.Effect, c int) int {
 // add keeps a node that is new. It reports false for a machine that has ended while frames still need an
 // explanation, since it sends nothing more.
 func (s *search) add(c node) bool {
-	if !s.allSent(&c) && ended(s.machine, c.value) {
+	if ended(s.machine, c.value) && !s.allSent(&c) {
 		return false
 	}
 	key := s.key(&c)
