@@ -78,6 +78,20 @@ func (w *packets) against(t *testing.T, p *model.Protocol, o Options) (string, *
 	return text.String(), r
 }
 
+// told replays what was said with port 7000, and looks for the verdict that is wanted, and then words, in the report.
+func (w *packets) told(t *testing.T, p *model.Protocol, said string, want []string) {
+	t.Helper()
+	text, r := w.against(t, p, Options{Ports: []uint16{7000}})
+	if r == nil || r.Verdict() != want[0] {
+		t.Errorf("%s: not %s\n%s", said, want[0], text)
+	}
+	for _, x := range want[1:] {
+		if !strings.Contains(text, x) {
+			t.Errorf("%s: %q is not said\n%s", said, x, text)
+		}
+	}
+}
+
 // ask is a protocol over UDP: a client asks, and again, until it hears the answer.
 const ask = `protocol: ask
 messages:
@@ -156,15 +170,7 @@ func TestDatagramsTold(t *testing.T) {
 				w.send("udp", client, server, []byte{n, n}, cut)
 			}
 		}
-		text, r := w.against(t, p, Options{Ports: []uint16{7000}})
-		if r == nil || r.Verdict() != want[0] {
-			t.Errorf("%s: not %s\n%s", said, want[0], text)
-		}
-		for _, x := range want[1:] {
-			if !strings.Contains(text, x) {
-				t.Errorf("%s: %q is not said\n%s", said, x, text)
-			}
-		}
+		w.told(t, p, said, want)
 	}
 }
 
@@ -217,15 +223,7 @@ func TestStreamsTold(t *testing.T) {
 				}
 			}
 		}
-		text, r := w.against(t, p, Options{Ports: []uint16{7000}})
-		if r == nil || r.Verdict() != want[0] {
-			t.Errorf("%s: not %s\n%s", said, want[0], text)
-		}
-		for _, x := range want[1:] {
-			if !strings.Contains(text, x) {
-				t.Errorf("%s: %q is not said\n%s", said, x, text)
-			}
-		}
+		w.told(t, p, said, want)
 	}
 }
 
