@@ -281,6 +281,21 @@ func TestSteps(t *testing.T) {
 	}
 }
 
+// TestHalf: a line that begins at once where another one ends is known to be half, too.
+func TestHalf(t *testing.T) {
+	t.Parallel()
+	record := lines(t)
+	w := written{t, filepath.Join(t.TempDir(), "a.jsonl")}
+	w.add(record[0] + "\n" + record[1][:20])
+	url, _ := serve(t, "update", nil, w.path)
+	v := look(t, url)
+	for i := 1; i < 3; i++ {
+		v.until("half line", func() bool { return v.states[0].Half && v.states[0].Total == uint64(i-1) })
+		w.add(record[i][20:] + "\n" + record[i+1][:20])
+	}
+	v.until("half line at the end", func() bool { return v.states[0].Half && v.states[0].Total == 2 })
+}
+
 // TestAnew: a file that is cut, replaced by another, or taken away and written again holds a new record.
 func TestAnew(t *testing.T) {
 	t.Parallel()

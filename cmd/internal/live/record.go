@@ -78,7 +78,7 @@ type record struct {
 	stdin    io.Reader // where path is "-"
 	changed  func()
 
-	mu      sync.Mutex
+	mu      sync.Mutex // follow alone changes what is below, so it reads that without the lock
 	state   State
 	version uint64
 	picture string
@@ -126,29 +126,21 @@ func (r *record) follow(ctx context.Context) {
 
 // waits tells that the file cannot be read yet.
 func (r *record) waits(err error) {
-	r.mu.Lock()
-	note := "waiting for the file: " + clean(err.Error())
-	same := r.state.Note == note
-	r.mu.Unlock()
-	if !same {
+	if note := "waiting for the file: " + clean(err.Error()); r.state.Note != note {
 		r.update(func(s *State) { s.Note = note })
 	}
 }
 
 // tail reads a file until it is another one.
 func (r *record) tail(t *tail) {
-	r.mu.Lock()
 	note := ""
 	if r.header.Protocol != "" {
 		note = "the file was begun anew; this is the new record"
 	}
-	half := false
-	r.mu.Unlock()
 	r.begin(note)
-	t.idle = func(now bool) {
-		if now != half {
-			half = now
-			r.update(func(s *State) { s.Half = now })
+	t.idle = func(half bool) {
+		if r.state.Half != half {
+			r.update(func(s *State) { s.Half = half })
 		}
 	}
 	err := r.read(t)
