@@ -78,12 +78,13 @@ type record struct {
 	stdin    io.Reader // where path is "-"
 	changed  func()
 
-	mu      sync.Mutex // follow alone changes what is below, so it reads that without the lock
+	mu sync.Mutex // follow alone changes what is below, so it reads that without the lock
+	// state is without what now makes of follower and steps.
 	state   State
-	version uint64
+	version uint64 // from 1 on
 	picture string
 	header  trace.Header
-	steps   []kept // the last ones; whoever has the slice may read it
+	steps   []kept // the last ones
 	size    int    // bytes of steps
 	// follower is nil when the machine is not known.
 	follower *replay.Follower
@@ -120,7 +121,7 @@ func (r *record) follow(ctx context.Context) {
 		}
 		r.tail(t)
 		t.file.Close()
-		rest(ctx) // a file that fails at once is not tried without end
+		rest(ctx, pause) // a file that fails at once is not tried without end
 	}
 }
 
@@ -206,7 +207,7 @@ func (r *record) step(x *trace.Step, at int) {
 		if r.follower != nil {
 			why = r.follower.Step(x)
 		}
-		s.Half, s.Total, s.Taken = false, x.Seq, nil
+		s.Half, s.Total = false, x.Seq
 		if x.Kind == trace.Closed {
 			s.Closed = "the record is closed"
 			if len(x.Note) > 0 {
@@ -221,8 +222,6 @@ func (r *record) step(x *trace.Step, at int) {
 			fallthrough
 		case r.follower == nil && x.After != "":
 			s.Path, s.Control = clean(x.After), r.place(x.After)
-		case r.follower != nil:
-			s.Taken = r.follower.Twins(x.Transition)
 		}
 		r.keep(kept{*x, why})
 	})
@@ -248,7 +247,7 @@ func (r *record) keep(x kept) {
 		r.size -= weight(&r.steps[gone].Step)
 		gone++
 	}
-	r.steps = slices.Clone(r.steps[gone:])
+	r.steps = slices.Delete(r.steps, 0, gone)
 }
 
 func weight(x *trace.Step) int {
@@ -310,17 +309,17 @@ func (l *looker) machine(m *model.Machine, v interp.Value, prefix string) {
 	}
 }
 
-// line is a step as the page has it.
+// line is a step as the page has it. Its texts are clean already, as keep has them.
 func line(x *kept) Line {
 	l := Line{Seq: x.Seq, Time: fmt.Sprintf("%.3f", x.At.Seconds()), Kind: x.Kind.String(),
-		Event: clean(string(x.Event)), Effects: []string{}, Problem: clean(string(x.Problem))}
+		Event: string(x.Event), Effects: []string{}, Problem: string(x.Problem)}
 	if x.Before != x.After {
 		l.Move = clean(x.Before + " → " + x.After)
 	}
 	for i := range x.Effects {
-		l.Effects = append(l.Effects, clean(string(x.Effects[i].Text)))
+		l.Effects = append(l.Effects, string(x.Effects[i].Text))
 	}
-	note := clean(string(x.Note))
+	note := string(x.Note)
 	switch {
 	case x.Kind == trace.Malformed:
 		l.Bad, l.Event = true, fmt.Sprintf("% x", x.Frame[:min(len(x.Frame), 32)])
@@ -357,11 +356,14 @@ func (r *record) stretch() (s run.Stretch, dropped bool) {
 	return s, uint64(len(r.steps)) < r.state.Total
 }
 
-// now is the state with its version.
-func (r *record) now() (State, uint64) {
+// now is the state with its version. It reports false, and makes none, if that is the version that is known.
+func (r *record) now(known uint64) (s State, version uint64, fresh bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s := r.state
+	if r.version == known {
+		return s, known, false
+	}
+	s = r.state
 	for i := range r.steps {
 		s.Steps = append(s.Steps, line(&r.steps[i]))
 	}
@@ -372,8 +374,11 @@ func (r *record) now() (State, uint64) {
 		l := looker{strs: strs}
 		l.machine(m, v, "")
 		s.Values, s.Timers = l.values, l.timers
+		if n := len(r.steps); n > 0 {
+			s.Taken = r.follower.Twins(r.steps[n-1].Transition)
+		}
 	}
-	return s, r.version
+	return s, r.version, true
 }
 
 // drawing is the picture of the machine.

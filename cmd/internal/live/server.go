@@ -56,7 +56,7 @@ func New(p *model.Protocol, o graph.Options, paths []string, stdin io.Reader, ho
 	s := &Server{host: host, pages: map[chan struct{}]bool{}}
 	o.NoLegend = true
 	for i, path := range paths {
-		r := &record{protocol: p, options: o, path: path, changed: s.tell}
+		r := &record{protocol: p, options: o, path: path, changed: s.tell, version: 1}
 		r.options.Marks = fmt.Sprintf("m%d-", i)
 		r.state = State{File: clean(path), Control: -1}
 		if path == "-" {
@@ -191,12 +191,11 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 		return err == nil
 	}
 	sent, drawn := make([]uint64, len(s.records)), make([]int, len(s.records))
-	fresh := true
 	for {
-		changed := fresh
+		changed := false
 		for i, x := range s.records {
-			state, version := x.now()
-			if !fresh && sent[i] == version {
+			state, version, fresh := x.now(sent[i])
+			if !fresh {
 				continue
 			}
 			changed, sent[i] = true, version
@@ -206,11 +205,10 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 			}
 			drawn[i] = state.Drawing
 		}
-		fresh = false
 		if changed && !send("chart", s.drawChart(sent)) || c.Flush() != nil {
 			return
 		}
-		if !waitFor(r.Context(), time.After(breath)) {
+		if !rest(r.Context(), breath) {
 			return
 		}
 		select {
@@ -223,15 +221,6 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) {
 				return
 			}
 		}
-	}
-}
-
-func waitFor(ctx context.Context, c <-chan time.Time) bool {
-	select {
-	case <-c:
-		return true
-	case <-ctx.Done():
-		return false
 	}
 }
 

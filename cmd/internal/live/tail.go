@@ -16,14 +16,12 @@ import (
 // system about changes do not come from everywhere, such as from other computers' disks.
 const pause = 50 * time.Millisecond
 
-// rest waits until it is worth looking again. It reports false when ctx is done.
-func rest(ctx context.Context) bool {
-	t := time.NewTimer(pause)
-	defer t.Stop()
+// rest waits for a time. It reports false when ctx is done.
+func rest(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-t.C:
+	case <-time.After(d):
 		return true
 	}
 }
@@ -54,7 +52,7 @@ func newTail(ctx context.Context, path string, why func(error)) (*tail, error) {
 		if err == nil {
 			return &tail{ctx: ctx, path: path, file: f}, nil
 		}
-		if why(err); !rest(ctx) {
+		if why(err); !rest(ctx, pause) {
 			return nil, ctx.Err()
 		}
 	}
@@ -81,7 +79,7 @@ func (t *tail) Read(b []byte) (int, error) {
 		if t.idle != nil {
 			t.idle(t.read > 0 && t.last != '\n')
 		}
-		if !rest(t.ctx) {
+		if !rest(t.ctx, pause) {
 			return 0, t.ctx.Err()
 		}
 	}
