@@ -46,7 +46,6 @@ type Machine struct {
 	joining sync.Mutex     // held while a link is given to the driver, and while a frame is delivered
 	serving sync.WaitGroup // its listeners
 	mu      sync.Mutex
-	over    bool                        // nobody listens from now on
 	verdict error                       // why the driver refused the link that is joining
 	own     map[fsm.Peer]transport.Link // other ends of own links
 	links   map[joint]transport.Link    // by the number of their first peer: for addresses
@@ -116,9 +115,8 @@ func open(ctx context.Context, name, params string, q *queue, as fsm.Peer) (*Mac
 func (m *Machine) run(end func(Event)) {
 	go func() {
 		err := m.drive()
-		m.fail(err) // whoever waits for the machine does so no longer
 		m.mu.Lock()
-		m.over = true
+		m.fail(err) // whoever waits for the machine does so no longer, and nobody listens from now on
 		m.mu.Unlock()
 		m.serving.Wait()
 		text := "closed"

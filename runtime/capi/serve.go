@@ -359,7 +359,7 @@ func (m *Machine) serve(first, last fsm.Peer, link string, once bool, told func(
 func (m *Machine) serves() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.over {
+	if m.life.Err() != nil {
 		return m.stopped(driver.ErrStopped)
 	}
 	m.serving.Add(1)
