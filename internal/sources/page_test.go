@@ -3,6 +3,7 @@ package sources
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -15,10 +16,8 @@ type row struct {
 
 // cell returns what stands in a column; "" without such a column.
 func (r row) cell(column string) string {
-	for i, h := range r.head {
-		if h == column && i < len(r.cells) {
-			return r.cells[i]
-		}
+	if i := slices.Index(r.head, column); i >= 0 && i < len(r.cells) {
+		return r.cells[i]
 	}
 	return ""
 }
@@ -26,11 +25,7 @@ func (r row) cell(column string) string {
 // has reports whether the row's table has all of these columns.
 func (r row) has(columns ...string) bool {
 	for _, c := range columns {
-		found := false
-		for _, h := range r.head {
-			found = found || h == c
-		}
-		if !found {
+		if !slices.Contains(r.head, c) {
 			return false
 		}
 	}

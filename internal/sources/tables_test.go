@@ -21,6 +21,7 @@ var (
 	capitals = regexp.MustCompile(`\b[A-Z][A-Z_0-9]+\b`)
 	inTicks  = regexp.MustCompile("`([^`]+)`")
 	amount   = regexp.MustCompile(`^(-?[0-9][0-9,]*)(?: (ms|s|min|h|bytes|characters|ticks))?$`)
+	anyFile  = regexp.MustCompile(`[\w-]+\.yaml`)
 	span     = regexp.MustCompile(`^([0-9,]+)(?: (?:to ([0-9,]+)|(and more)))?$`)
 )
 
@@ -39,7 +40,7 @@ func source(t *testing.T, f *folder, r row, cell string) *index {
 	t.Helper()
 	name := "spec.yaml"
 	for _, text := range append([]string{cell}, r.head...) {
-		if m := regexp.MustCompile(`[\w-]+\.yaml`).FindString(text); m != "" {
+		if m := anyFile.FindString(text); m != "" {
 			name = m
 			break
 		}
@@ -267,9 +268,9 @@ func TestValues(t *testing.T) {
 					r.at, r.cell("value"))
 				continue
 			}
-			want := number(t, r.at, m[1]) * map[string]int64{"s": 1000, "min": 60_000, "h": 3_600_000}[m[2]]
-			if want == 0 {
-				want = number(t, r.at, m[1])
+			want := number(t, r.at, m[1])
+			if ms := map[string]int64{"s": 1000, "min": 60_000, "h": 3_600_000}[m[2]]; ms > 0 {
+				want *= ms
 			}
 			x := source(t, f, r, r.cell("name"))
 			for _, name := range names(r.cell("name")) {
