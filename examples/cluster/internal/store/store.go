@@ -6,6 +6,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -112,32 +113,26 @@ func Open(ctx context.Context, nc *nats.Conn, cfg Config) (*Store, error) {
 	}
 	s := &Store{cfg: cfg, nc: nc, js: js, clock: clock{now: cfg.Now},
 		where: map[tenure.Id]string{}}
+	// Sessions are on disk, since a bucket in memory counts its revisions from the beginning when NATS does: a server
+	// could renew a session over an entry that says that it is broken. A disk has to have room for what its buckets may
+	// come to, even if it is never needed.
+	const memory, inMemory, onDisk = jetstream.MemoryStorage, bucketBytes / 4, bucketBytes / 8
 	for _, b := range []struct {
-		kv     *jetstream.KeyValue
-		name   string
-		ttl    time.Duration
-		marker time.Duration // so that single entries may have a time of their own
-		memory bool
+		kv *jetstream.KeyValue
+		jetstream.KeyValueConfig
 	}{
-		// Sessions are on disk, since a bucket in memory counts its revisions from the beginning when NATS does: a
-		// server could renew a session over an entry that says that it is broken.
-		{&s.sessions, "sessions", cfg.Lease, 0, false},
-		{&s.games, "games", 0, time.Second, false},
-		{&s.begun, "begun", s.whole(), 0, true},
-		{&s.Presence, "presence", PresenceTTL, 0, true},
-		{&s.Servers, "registered", ServerTTL, 0, false},
+		{&s.sessions, jetstream.KeyValueConfig{Bucket: "sessions", TTL: cfg.Lease, MaxBytes: onDisk}},
+		{&s.games, jetstream.KeyValueConfig{Bucket: "games", MaxBytes: bucketBytes,
+			LimitMarkerTTL: time.Second}}, // so that single entries may have a time of their own
+		{&s.begun, jetstream.KeyValueConfig{Bucket: "begun", TTL: s.whole(), Storage: memory, MaxBytes: inMemory}},
+		{&s.Presence, jetstream.KeyValueConfig{Bucket: "presence", TTL: PresenceTTL, Storage: memory,
+			MaxBytes: inMemory}},
+		{&s.Servers, jetstream.KeyValueConfig{Bucket: "registered", TTL: ServerTTL, MaxBytes: onDisk,
+			MaxValueSize: 4 * valueBytes}}, // sixteen lines
 	} {
-		c := jetstream.KeyValueConfig{Bucket: cfg.Prefix + "-" + b.name, TTL: b.ttl, LimitMarkerTTL: b.marker,
-			History: 1, MaxValueSize: valueBytes, MaxBytes: bucketBytes, Replicas: cfg.Replicas}
-		if b.kv != &s.games { // what a disk has to have room for, even if it is never needed
-			c.MaxBytes = bucketBytes / 8
-		}
-		if b.kv == &s.Servers {
-			c.MaxValueSize = 4 * valueBytes // sixteen lines
-		}
-		if b.memory {
-			c.Storage, c.MaxBytes = jetstream.MemoryStorage, bucketBytes/4
-		}
+		c := b.KeyValueConfig
+		c.Bucket, c.History, c.Replicas = cfg.Prefix+"-"+c.Bucket, 1, cfg.Replicas
+		c.MaxValueSize = cmp.Or(c.MaxValueSize, valueBytes)
 		if *b.kv, err = makeBucket(ctx, js, c); err != nil {
 			return nil, fmt.Errorf("bucket %s: %w", c.Bucket, err)
 		}
