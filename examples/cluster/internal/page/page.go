@@ -145,18 +145,18 @@ func (p *Page) list() (lines []string) {
 func (p *Page) asks(from netip.Addr) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if now := time.Now(); now.Sub(p.swept) > askersTime || len(p.askers) >= maxAskers {
+	if now := time.Now(); now.Sub(p.swept) > askersTime {
 		p.swept = now
 		maps.DeleteFunc(p.askers, func(_ netip.Addr, l *rate.Limiter) bool { return l.Tokens() >= float64(l.Burst()) })
+	}
+	l := p.askers[from]
+	if l == nil {
 		for a := range p.askers {
 			if len(p.askers) < maxAskers {
 				break
 			}
 			delete(p.askers, a)
 		}
-	}
-	l := p.askers[from]
-	if l == nil {
 		l = rate.NewLimiter(perSecond, cmp.Or(p.AtOnce, atOnce))
 		p.askers[from] = l
 	}
