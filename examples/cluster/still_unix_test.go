@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -104,15 +103,9 @@ func natsNodes(t *testing.T, n int) (urls []string, nodes map[string]*os.Process
 	if err != nil {
 		t.Fatal(err)
 	}
-	var routes []string
-	for range n {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer l.Close()
-		routes = append(routes, l.Addr().String())
-		l.Close()
+	routes, err := store.Routes(n)
+	if err != nil {
+		t.Fatal(err)
 	}
 	nodes = map[string]*os.Process{}
 	for i := range n {

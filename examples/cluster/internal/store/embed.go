@@ -115,20 +115,24 @@ func split(address string) (host string, port int, err error) {
 	return host, port, nil
 }
 
-// EmbedCluster starts n NATS servers in this process that are one cluster, each with a folder in dir.
-func EmbedCluster(n int, dir string) (servers []*Embedded, err error) {
-	var routes []string
-	var listeners []net.Listener
+// Routes returns n addresses of this computer at which nobody listens, for the routes of a cluster.
+func Routes(n int) (routes []string, err error) {
 	for range n {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			return nil, err
 		}
+		defer l.Close() // when all are known, so that they are different
 		routes = append(routes, l.Addr().String())
-		listeners = append(listeners, l)
 	}
-	for _, l := range listeners { // now that all are different
-		l.Close()
+	return routes, nil
+}
+
+// EmbedCluster starts n NATS servers in this process that are one cluster, each with a folder in dir.
+func EmbedCluster(n int, dir string) (servers []*Embedded, err error) {
+	routes, err := Routes(n)
+	if err != nil {
+		return nil, err
 	}
 	errs := make([]error, n)
 	servers = make([]*Embedded, n)
