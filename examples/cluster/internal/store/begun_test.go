@@ -11,7 +11,7 @@ import (
 )
 
 // opened is a NATS server, and as many connections to its buckets as there are configurations.
-func opened(t *testing.T, cfgs ...store.Config) (list []*store.Store) {
+func opened(t testing.TB, cfgs ...store.Config) (list []*store.Store) {
 	t.Helper()
 	e, err := store.Embed(store.EmbedConfig{Dir: t.TempDir()})
 	if err != nil {

@@ -17,21 +17,7 @@ import (
 
 func open(t testing.TB, lease time.Duration) *store.Store {
 	t.Helper()
-	e, err := store.Embed(store.EmbedConfig{Dir: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(e.Shutdown)
-	nc, err := store.Connect(e.URL(), t.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(nc.Close)
-	s, err := store.Open(t.Context(), nc, store.Config{Lease: lease, Patience: 30 * time.Second})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return opened(t, store.Config{Lease: lease})[0]
 }
 
 // pair asks NATS and the specification's store the same.
