@@ -16,23 +16,12 @@ import (
 func from(t *testing.T, ip, address string, kind tenure.Kind, game string) (m tenure.Message, ok bool) {
 	t.Helper()
 	name, _ := tenure.NewName(game)
-	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin,
-		Join: tenure.JoinMessage{Kind: kind, Game: name, Seats: 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(ip)}, Timeout: 20 * time.Second}
-	conn, err := d.Dial("tcp", address)
-	if err != nil {
+	conn, m, err := knock(address, net.ParseIP(ip), tenure.JoinMessage{Kind: kind, Game: name, Seats: 2})
+	if conn == nil {
 		t.Error(err)
 		return m, false
 	}
-	defer conn.Close()
-	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
-	if _, err := conn.Write(frame); err != nil {
-		return m, false
-	}
-	m, err = node.ReadFrame(conn)
+	conn.Close()
 	return m, err == nil
 }
 
@@ -107,22 +96,12 @@ func TestFillsAServer(t *testing.T) {
 	var open []net.Conn
 	in := 0
 	for i := range 8 {
-		d := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(attacker)}}
-		conn, err := d.Dial("tcp", a.address)
+		conn, m, err := knock(a.address, net.ParseIP(attacker), tenure.JoinMessage{Game: name(fmt.Sprint(i))})
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
 		open = append(open, conn)
-		frame, _ := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin,
-			Join: tenure.JoinMessage{Game: name(fmt.Sprint(i))}})
-		if _, err := conn.Write(frame); err != nil {
-			t.Fatal(err)
-		}
-		m, err := node.ReadFrame(conn)
-		if err != nil {
-			t.Fatal(err)
-		}
 		if m.Kind == tenure.MessageHere {
 			in++
 		}

@@ -171,27 +171,32 @@ func say(t *testing.T, address string, join tenure.JoinMessage) (m tenure.Messag
 // sayUntil says one thing to a server, and stays until f has taken the answer.
 func sayUntil(t *testing.T, address string, join tenure.JoinMessage, f func(tenure.Message)) {
 	t.Helper()
-	var m tenure.Message
-	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin, Join: join})
-	if err != nil {
-		t.Error(err)
-		f(m)
-		return
-	}
-	conn, err := net.Dial("tcp", address)
-	if err != nil {
-		t.Error(err)
-		f(m)
-		return
-	}
-	defer conn.Close()
-	if _, err = conn.Write(frame); err == nil {
-		m, err = node.ReadFrame(conn)
-	}
+	conn, m, err := knock(address, nil, join)
 	if err != nil {
 		t.Error(err)
 	}
 	f(m)
+	if conn != nil {
+		conn.Close()
+	}
+}
+
+// knock says one thing to a server from an address of this computer, nil for any, and returns what it answers. The
+// connection is to be closed, and is nil if there was none.
+func knock(address string, from net.IP, join tenure.JoinMessage) (conn net.Conn, m tenure.Message, err error) {
+	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin, Join: join})
+	if err != nil {
+		return nil, m, err
+	}
+	d := net.Dialer{LocalAddr: &net.TCPAddr{IP: from}, Timeout: 20 * time.Second}
+	if conn, err = d.Dial("tcp", address); err != nil {
+		return nil, m, err
+	}
+	_ = conn.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err = conn.Write(frame); err == nil {
+		m, err = node.ReadFrame(conn)
+	}
+	return conn, m, err
 }
 
 // Who says what is no JOIN, or nothing, is let go and counted. A player who knows of an epoch that is none
