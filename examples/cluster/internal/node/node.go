@@ -50,6 +50,14 @@ type Config struct {
 	Trace func(store.Game) trace.Sink
 }
 
+// sink returns who records what a machine does, nil for nobody.
+func (c *Config) sink(game store.Game) trace.Sink {
+	if c.Trace == nil {
+		return nil
+	}
+	return c.Trace(game)
+}
+
 // Node is a server of a cluster.
 type Node struct {
 	cfg  Config
@@ -191,17 +199,10 @@ func (n *Node) find(game store.Game) *item {
 		n.cfg.Logger.Error("no claim", "game", game, "error", err)
 		return nil
 	}
-	it := &item{game: game, claim: claim, record: n.newRecord(game, claim), idle: time.Now()}
+	it := &item{game: game, claim: claim, record: newRecord(n.cfg.sink(game), game, claim), idle: time.Now()}
 	n.items[game] = it
 	n.count[game.Kind]++
 	return it
-}
-
-func (n *Node) newRecord(game store.Game, claim *tenure.ClaimRunner) *record {
-	if n.cfg.Trace == nil {
-		return nil
-	}
-	return newRecord(n.cfg.Trace(game), game, claim)
 }
 
 // has reports whether the game is known here.

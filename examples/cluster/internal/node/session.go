@@ -54,10 +54,8 @@ func openSession(ctx context.Context, st *store.Store, address string, cfg Confi
 	s := &session{id: id, opened: make(chan struct{}), over: make(chan struct{}),
 		ended: make(chan struct{})}
 	var sinks []trace.Sink
-	if cfg.Trace != nil {
-		if sink := cfg.Trace(store.Game{}); sink != nil {
-			sinks = append(sinks, sink)
-		}
+	if sink := cfg.sink(store.Game{}); sink != nil {
+		sinks = append(sinks, sink)
 	}
 	d := driver.New(r, driver.Options[*tenure.SessionRunner]{Logger: cfg.Logger, Instance: "session", Trace: sinks,
 		OnReport: func(r *tenure.SessionRunner, i int) {
