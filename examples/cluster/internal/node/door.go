@@ -107,7 +107,7 @@ func (n *Node) admit(ctx context.Context, game store.Game, v visitor) bool {
 		v.done = func() { n.presence.left(who); free() }
 	}
 	_ = v.conn.SetDeadline(time.Time{})
-	it.serves.join(ctx, v, out.epoch)
+	it.serves.join(v, out.epoch)
 	return true
 }
 

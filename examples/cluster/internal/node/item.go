@@ -30,7 +30,7 @@ type item struct {
 // service is a game that is here.
 type service interface {
 	// join lets a player in, who has connected and said what it wants. It belongs to the service from then on.
-	join(ctx context.Context, v visitor, epoch tenure.Epoch)
+	join(v visitor, epoch tenure.Epoch)
 	// players says how many there are, and over whether nobody will come again.
 	players() int
 	over() bool

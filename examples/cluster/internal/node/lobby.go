@@ -50,14 +50,10 @@ func newRoom(n *Node) service {
 }
 
 // join implements [service].
-func (l *room) join(ctx context.Context, v visitor, epoch tenure.Epoch) {
-	// A place that is not free now is not waited for: others wait for this answer.
-	soon, cancel := context.WithDeadline(ctx, time.Unix(1, 0))
-	defer cancel()
-	peer, err := l.peers.Take(soon, "player")
-	if err != nil {
-		l.n.Laters.Add(1)
-		v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+func (l *room) join(v visitor, epoch tenure.Epoch) {
+	peer, ok := l.peers.Try("player") // a place that is not free now is not waited for: others wait for this answer
+	if !ok {
+		l.n.later(v)
 		return
 	}
 	link, err := v.here(epoch, false)

@@ -85,7 +85,7 @@ func newRelay(n *Node, game store.Game, epoch tenure.Epoch) service {
 }
 
 // join implements [service].
-func (r *relay) join(_ context.Context, v visitor, _ tenure.Epoch) {
+func (r *relay) join(v visitor, _ tenure.Epoch) {
 	done := v.done
 	v.done = sync.OnceFunc(func() { r.inside.Add(-1); done() })
 	r.inside.Add(1)
