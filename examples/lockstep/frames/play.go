@@ -137,7 +137,7 @@ func (p *player) execute(now time.Time) (time.Duration, error) {
 	t := p.queue.take()
 	p.mu.Unlock()
 	p.frame = t.Frame + 1
-	p.cfg.Record.turn(t, sum, true)
+	p.cfg.Record.Turn(t, sum, true)
 	p.steps, p.length = t.Next-t.Due, t.Length
 	if p.due.Before(now.Add(-hurry * t.Length)) {
 		p.due = now
@@ -169,7 +169,7 @@ func (p *player) news() error {
 	if start != nil {
 		list := players(start.Players)
 		p.cfg.Game.Start(uint32(start.Seed), list)
-		p.cfg.Record.start(uint32(start.Seed), list)
+		p.cfg.Record.Begin(uint32(start.Seed), list)
 		p.begin(0)
 		p.seated = p.cfg.Slot >= 0
 		if p.seated {

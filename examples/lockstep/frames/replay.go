@@ -51,27 +51,9 @@ func NewRecorder(w io.Writer) (*Recorder, error) {
 	return &Recorder{w: w, err: err}, err
 }
 
-// Begin and Turn are for a program that plays turns of its own, without a [Client]: the game begins, and then come its
-// turns. The error is what OnError was told.
-func (r *Recorder) Begin(seed uint32, players []int) error {
-	r.start(seed, players)
-	return r.failure()
-}
-
-// Turn writes a turn, with the checksum of the game before it if that is known; see Begin.
-func (r *Recorder) Turn(t *Turn, sum uint32, known bool) error {
-	r.turn(t, sum, known)
-	return r.failure()
-}
-
-func (r *Recorder) failure() error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	return r.err
-}
-
-// start writes that a game begins.
-func (r *Recorder) start(seed uint32, players []int) {
+// Begin writes that a game begins. Begin and Turn are exported for programs that play turns of their own, without a
+// [Client].
+func (r *Recorder) Begin(seed uint32, players []int) {
 	var set lockstep.Slots
 	for _, p := range players {
 		set = set.With(lockstep.Slot(p))
@@ -86,8 +68,8 @@ func (r *Recorder) snapshot(b []byte) {
 	r.write(recordSnapshot, func(to []byte) ([]byte, error) { return append(to, b...), nil })
 }
 
-// turn writes a turn, with the checksum before it if that is known.
-func (r *Recorder) turn(t *Turn, sum uint32, known bool) {
+// Turn writes a turn, with the checksum of the game before it if that is known; see Begin.
+func (r *Recorder) Turn(t *Turn, sum uint32, known bool) {
 	r.write(recordTurn, func(b []byte) (_ []byte, err error) {
 		b = binary.BigEndian.AppendUint32(b, t.Frame)
 		if known {

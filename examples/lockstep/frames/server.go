@@ -219,7 +219,7 @@ func (s *Server) pace(ctx context.Context) error {
 					return err
 				}
 				if t != nil {
-					s.cfg.Record.turn(t, 0, false)
+					s.cfg.Record.Turn(t, 0, false)
 				}
 				switch {
 				case loading:
@@ -340,7 +340,7 @@ func (s *Server) tell(v *lockstep.ServerReport) {
 			c.OnCame(v.Came.Name.String(), slot)
 		}
 	case lockstep.ServerReportBegan:
-		c.Record.start(uint32(v.Began.Seed), players(v.Began.Players))
+		c.Record.Begin(uint32(v.Began.Seed), players(v.Began.Players))
 	case lockstep.ServerReportSat:
 		if c.OnSat != nil {
 			c.OnSat(v.Sat.Name.String(), int(v.Sat.Slot))

@@ -132,10 +132,9 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 	}
 	m.Start(m.seed, slots)
 	if p.cfg.Record != nil {
-		if m.record = p.cfg.Record(); m.record != nil {
-			m.record.Begin(m.seed, slots)
-		}
+		m.record = p.cfg.Record()
 	}
+	m.record.Begin(m.seed, slots)
 	err := errGone
 	link, dialed := p.cfg.Dial(ctx, place)
 	p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)

@@ -24,9 +24,7 @@ func Fast(
 		slots[i], who = i, who.With(i)
 	}
 	m.Start(m.seed, slots)
-	if record != nil {
-		record.Begin(m.seed, slots)
-	}
+	record.Begin(m.seed, slots)
 	var due [delay + 1][game.Players]game.Input // what is done now is the last one
 	for n := 0; n < longestMatch && ctx.Err() == nil; n++ {
 		copy(due[:], due[1:])

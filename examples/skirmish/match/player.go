@@ -302,10 +302,8 @@ func (p *Player) match(ctx context.Context) error {
 	if m.seed&duels != 0 {
 		return p.over(ctx, m, p.duel(ctx, m, place, key))
 	}
-	var record *frames.Recorder
 	if p.cfg.Record != nil && !resumes { // a recording is of a whole match
-		record = p.cfg.Record()
-		m.record = record // if it is played to its end alone
+		m.record = p.cfg.Record()
 	}
 	var err error
 	readied := false
@@ -314,7 +312,7 @@ func (p *Player) match(ctx context.Context) error {
 		if link, err = p.cfg.Dial(ctx, place); err != nil {
 			break
 		}
-		c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: key, Name: p.cfg.Name, Game: m, Record: record,
+		c := frames.NewClient(frames.ClientConfig{Slot: slot, Key: key, Name: p.cfg.Name, Game: m, Record: m.record,
 			MaxSnapshot: 1 << 16})
 		m.mu.Lock()
 		m.submit = c.Submit
@@ -348,7 +346,7 @@ func (p *Player) match(ctx context.Context) error {
 		if !p.sleep(ctx, wait) {
 			break
 		}
-		record, m.record = nil, nil // a recording is of one link
+		m.record = nil // a recording is of one link
 	}
 	if !readied {
 		p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)

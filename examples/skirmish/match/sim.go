@@ -288,8 +288,8 @@ func (m *sim) turn(who game.Mask, inputs [game.Players]game.Input, left []int, l
 	t.Left = left
 	m.names = [game.Players]string{} // they are told once
 	m.mu.Unlock()
-	if m.record != nil {
-		m.record.Turn(t, m.Sum(), true) // who writes it hears of errors
+	if m.record != nil { // else the sum is not needed
+		m.record.Turn(t, m.Sum(), true)
 	}
 	m.Turn(t)
 }
