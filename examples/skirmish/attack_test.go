@@ -54,7 +54,7 @@ func TestAttack(t *testing.T) {
 			for _, name := range []string{"Ann", "Bob"} {
 				p := match.NewPlayer(match.PlayerConfig{Name: name, Dial: s.dialer(at, s.carrier()), Auto: true,
 					Matches: 1, Length: 10 * time.Millisecond, OnMatch: func(r match.Result) { over <- r },
-					Source: func(st *game.State, slot int) game.Input { return st.Advice(slot) }})
+					Source: (*game.State).Advice})
 				go func() { ends <- p.Run(ctx) }()
 			}
 			for range 2 {

@@ -67,7 +67,7 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	for i := range n {
 		c := match.PlayerConfig{Name: session.BotNames[i], Wish: i + 1, Dial: dial, Auto: true,
 			Matches: s.matches, Length: time.Second / time.Duration(s.hz),
-			Source: advice,
+			Source: (*game.State).Advice,
 			OnMatch: func(r match.Result) {
 				if outer.Err() == nil { // else it was cut short, which is no defect
 					l.over(r)
@@ -98,15 +98,13 @@ func (s *settings) play(ctx context.Context, stdout io.Writer) error {
 	return err
 }
 
-func advice(s *game.State, slot int) game.Input { return s.Advice(slot) }
-
 // playFast lets bots play in virtual time and without a network.
 func (s *settings) playFast(ctx context.Context, stdout io.Writer) error {
 	l := newLeague(s.bots, s.matches, stdout, s.notes)
 	chance := rand.New(rand.NewPCG(uint64(s.seed), 0))
 	set := match.Settings{Arena: s.arena, Rounds: s.rounds}
 	for range s.matches {
-		r, err := match.Fast(ctx, chance.Uint32(), set, s.bots, advice, s.recording.begin())
+		r, err := match.Fast(ctx, chance.Uint32(), set, s.bots, (*game.State).Advice, s.recording.begin())
 		if ctx.Err() != nil {
 			break
 		}

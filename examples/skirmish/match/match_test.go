@@ -103,7 +103,7 @@ func (r *room) dial(name string) func(context.Context, uint16) (transport.Link, 
 // sit has a bot play; the channel gets what Run returns.
 func (r *room) sit(name string, matches int, more ...func(*match.PlayerConfig)) (*match.Player, chan error) {
 	cfg := match.PlayerConfig{Name: name, Dial: r.dial(name), Auto: true, Matches: matches,
-		Source: func(s *game.State, slot int) game.Input { return s.Advice(slot) },
+		Source: (*game.State).Advice,
 		OnMatch: func(res match.Result) {
 			r.mu.Lock()
 			defer r.mu.Unlock()
