@@ -217,12 +217,7 @@ func newSystem(ctx context.Context, s *settings, link, protocol string) (*system
 			if err := y.meet(ctx); err != nil && ctx.Err() == nil {
 				y.tell(err)
 			}
-			t := time.NewTimer(500 * time.Millisecond)
-			select {
-			case <-t.C:
-			case <-ctx.Done():
-				t.Stop()
-			}
+			rest(ctx, 500*time.Millisecond)
 		}
 		<-done
 	}()

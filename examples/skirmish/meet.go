@@ -134,6 +134,16 @@ func (s *settings) heard(name, ip string) other {
 	return other{name, s.beside(ip)}
 }
 
+// rest waits, but not longer than ctx.
+func rest(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}
+
 // run keeps a connection to the server, until ctx ends.
 func (f *slots) run(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -144,12 +154,7 @@ func (f *slots) run(ctx context.Context) {
 			f.err = err
 		}
 		f.mu.Unlock()
-		t := time.NewTimer(time.Second)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-		}
+		rest(ctx, time.Second)
 	}
 }
 
@@ -387,12 +392,7 @@ func (f *pilots) run(ctx context.Context) {
 			f.node, f.err = nil, n.Err()
 			f.mu.Unlock()
 		}
-		t := time.NewTimer(time.Second)
-		select {
-		case <-t.C:
-		case <-ctx.Done():
-			t.Stop()
-		}
+		rest(ctx, time.Second)
 	}
 }
 
