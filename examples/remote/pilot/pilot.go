@@ -92,39 +92,57 @@ func Dial(ctx context.Context, o Options) (*Pilot, error) {
 		return nil, err
 	}
 	p := &Pilot{o: o, epoch: time.Now(), name: o.Name, answer: make(chan error, 1)}
-	welcome := make(chan struct{})
 	r := gameserver.NewClientRunner()
-	places := []play.Place{{Channel: "lines", Network: "tcp4", Address: o.Lines},
-		{Channel: "game", Network: "udp4", Address: cmp.Or(o.Game, net.JoinHostPort(host, GamePort))}}
-	// The session has a context of its own: it ends with Close.
+	p.s, err = Join(ctx, o.Lines, cmp.Or(o.Game, net.JoinHostPort(host, GamePort)), r, p.handlers(r),
+		play.Options{Logger: o.Logger}, name, system)
+	if err != nil {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		return nil, cmp.Or(p.refused, err)
+	}
+	return p, nil
+}
+
+// Join is for a program that has handlers of its own, without a [Pilot]: it joins at a server, and returns when
+// Welcome has been handled. The session ends with its Close: ctx bounds the joining alone. Why a server refuses
+// somebody is told to the handlers.
+func Join(
+	ctx context.Context, lines, game string, r *gameserver.ClientRunner, h *gameserver.ClientHandlers,
+	o play.Options, name gameserver.Name, system gameserver.System,
+) (*play.Session[*gameserver.ClientRunner], error) {
+	welcome, told := make(chan struct{}), h.Welcome
+	h.Welcome = func(w gameserver.ClientWelcomeReport) {
+		told(w)
+		close(welcome)
+	}
+	// The session has a context of its own.
 	life, die := context.WithCancel(context.WithoutCancel(ctx))
 	joined := context.AfterFunc(ctx, die)
-	p.s, err = play.DialChannels(life, places, r, p.handlers(r, welcome), play.Options{Logger: o.Logger})
+	s, err := play.DialChannels(life, []play.Place{{Channel: "lines", Network: "tcp4", Address: lines},
+		{Channel: "game", Network: "udp4", Address: game}}, r, h, o)
 	if err != nil {
 		die()
 		return nil, errors.Join(err, context.Cause(ctx))
 	}
 	go func() {
-		<-p.s.Done()
+		<-s.Done()
 		die()
 	}()
-	err = p.s.Give(func(r *gameserver.ClientRunner) fsm.Result {
+	err = s.Give(func(r *gameserver.ClientRunner) fsm.Result {
 		return r.Join(gameserver.Version{Major: 1}, name, system)
 	})
 	if err == nil {
 		select {
 		case <-welcome:
 			if joined() {
-				return p, nil
+				return s, nil
 			}
-		case <-p.s.Done():
+		case <-s.Done():
 		case <-ctx.Done():
 		}
 	}
-	end := p.s.Close()
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return nil, cmp.Or(p.refused, context.Cause(ctx), err, end, errClosed)
+	end := s.Close()
+	return nil, cmp.Or(context.Cause(ctx), err, end, errClosed)
 }
 
 // named returns a name as the machine has it.
@@ -145,12 +163,11 @@ var refusals = map[gameserver.Why]string{
 }
 
 // handlers are what the machine reports.
-func (p *Pilot) handlers(r *gameserver.ClientRunner, welcome chan struct{}) *gameserver.ClientHandlers {
+func (p *Pilot) handlers(r *gameserver.ClientRunner) *gameserver.ClientHandlers {
 	return &gameserver.ClientHandlers{
 		Welcome: func(w gameserver.ClientWelcomeReport) {
 			p.slot = uint8(w.Slot) // before anybody has the Pilot
 			p.hear(remote.LineRecord, p.slot, addLine(Player{Slot: p.slot, Name: p.o.Name}))
-			close(welcome)
 		},
 		Says: func(s gameserver.ClientSaysReport) { p.hear(remote.LineRecord, ToAll, []byte(s.Text.String())) },
 		Refused: func(f gameserver.ClientRefusedReport) {

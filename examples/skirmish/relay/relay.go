@@ -6,6 +6,7 @@
 package relay
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -17,6 +18,7 @@ import (
 	"time"
 
 	"github.com/parley-go/parley/examples/remote"
+	"github.com/parley-go/parley/examples/remote/pilot"
 	"github.com/parley-go/parley/examples/skirmish/carrier"
 	"github.com/parley-go/parley/machines/events"
 	"github.com/parley-go/parley/machines/gameserver"
@@ -90,7 +92,6 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, fmt.Errorf("the name %q is not one for a gameserver", cfg.Name)
 	}
 	n := &Node{over: make(chan struct{}), lines: map[line]wire{}, wake: make(chan struct{}, 1)}
-	in := make(chan struct{})
 	r := gameserver.NewClientRunner()
 	h := &gameserver.ClientHandlers{
 		Welcome: func(w gameserver.ClientWelcomeReport) {
@@ -100,7 +101,6 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 			if cfg.OnWelcome != nil {
 				cfg.OnWelcome()
 			}
-			close(in)
 		},
 		Refused: func(w gameserver.ClientRefusedReport) {
 			n.fail(fmt.Errorf("the gameserver at %s does not let us in: %v", cfg.Lines, w.Why))
@@ -116,45 +116,18 @@ func Join(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	dial, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	// The session has a context of its own: it ends with Close.
-	life, die := context.WithCancel(context.WithoutCancel(ctx))
-	stop := context.AfterFunc(dial, die)
-	s, err := play.DialChannels(life, []play.Place{{Channel: "lines", Network: "tcp4", Address: cfg.Lines},
-		{Channel: "game", Network: "udp4", Address: cfg.Packets}}, r, h, play.Options{})
+	os, _ := gameserver.NewSystem(strings.ToUpper(runtime.GOOS))
+	s, err := pilot.Join(dial, cfg.Lines, cfg.Packets, r, h, play.Options{}, name, os)
 	if err != nil {
-		die()
-		return nil, errors.Join(err, context.Cause(dial))
+		return nil, cmp.Or(n.Err(), err)
 	}
 	n.s = s
 	go func() {
 		<-s.Done()
-		die()
 		n.end()
 	}()
-	os, _ := gameserver.NewSystem(strings.ToUpper(runtime.GOOS))
-	err = s.Give(func(r *gameserver.ClientRunner) fsm.Result { return r.Join(gameserver.Version{Major: 1}, name, os) })
-	if err == nil {
-		select {
-		case <-in:
-			if stop() {
-				go n.send()
-				return n, nil
-			}
-		case <-s.Done():
-		case <-dial.Done():
-		}
-		err = context.Cause(dial)
-	}
-	s.Close()
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.err != nil {
-		err = n.err
-	}
-	if err == nil {
-		err = fmt.Errorf("the gameserver at %s is gone", cfg.Lines)
-	}
-	return nil, err
+	go n.send()
+	return n, nil
 }
 
 // fail keeps the first reason why the session ends.
@@ -237,7 +210,7 @@ func (n *Node) gone() {
 
 // happened takes events of others, in the goroutine of the session.
 func (n *Node) happened(h gameserver.ClientHappenedReport) {
-	owner := uint8(0xff)
+	owner := remote.ToAll
 	if h.Slot.Present {
 		owner = uint8(h.Slot.Value)
 	}
