@@ -372,11 +372,9 @@ func (h *Host) clear(now time.Time, agreed int) {
 		h.idle = now
 	case now.Sub(h.idle) >= h.cfg.Hesitation:
 		h.idle = time.Time{}
-		dropped := false
-		h.drop(func(int) bool {
-			first := !dropped
-			dropped = true
-			return first
+		h.some(func(p int) bool { // the first one
+			h.d.Detach(fsm.Peer(p))
+			return true
 		})
 	}
 }

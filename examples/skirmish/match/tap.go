@@ -3,7 +3,6 @@ package match
 import (
 	"context"
 	"errors"
-	"io"
 	"sync"
 
 	"github.com/parley-go/parley/examples/internal/doors"
@@ -163,18 +162,3 @@ func (t *tap) show(ctx context.Context, l transport.Link) {
 		}
 	}
 }
-
-// received reads what a link brings.
-type received struct{ l transport.Link }
-
-// Read implements io.Reader.
-func (r received) Read(b []byte) (int, error) {
-	for {
-		got, err := r.l.Receive(b)
-		if got.N > 0 || err != nil {
-			return got.N, err
-		}
-	}
-}
-
-var _ io.Reader = received{}

@@ -65,3 +65,16 @@ func (w *Watcher) duel(ctx context.Context) {
 		frames.Play(received{link}, Playback(w.OnFrame), nil) // it comes as it is played
 	}
 }
+
+// received reads what a link brings.
+type received struct{ l transport.Link }
+
+// Read implements io.Reader.
+func (r received) Read(b []byte) (int, error) {
+	for {
+		got, err := r.l.Receive(b)
+		if got.N > 0 || err != nil {
+			return got.N, err
+		}
+	}
+}
