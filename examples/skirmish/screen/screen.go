@@ -368,15 +368,15 @@ func (g *Grid) message(s *game.State, f *Info) {
 	if s.Phase != game.Ready {
 		for _, i := range ranking(s) {
 			t := &s.Tanks[i]
-			g.middle(row, fmt.Sprintf("%-16s %s  %s  %s", f.Name(i), counted(t.Score, "point"),
-				counted(t.Kills, "kill"), counted(t.Wins, "round")), Tanks[i])
+			g.middle(row, fmt.Sprintf("%-16s %s  %s  %s", f.Name(i), counted(int(t.Score), "point"),
+				counted(int(t.Kills), "kill"), counted(int(t.Wins), "round")), Tanks[i])
 			row++
 		}
 	}
 }
 
 // counted is a number of things in a column of a table.
-func counted[N ~int | ~int32 | ~uint8 | ~uint16 | ~uint32](n N, what string) string {
+func counted(n int, what string) string {
 	if n != 1 {
 		what += "s"
 	}
