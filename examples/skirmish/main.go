@@ -33,6 +33,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/examples/remote/pilot"
 	"github.com/parley-go/parley/examples/skirmish/carrier"
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
@@ -112,7 +113,7 @@ func (s *settings) flags() *flag.FlagSet {
 		"-meet: `address` of a slotserver of Parsec, as examples/parsec-server has one")
 	f.StringVar(&s.gameserver, "gameserver", "",
 		"-meet: `address` of a gameserver of Parsec, such as examples/parsec-server -mode game")
-	f.StringVar(&s.packets, "packets", "6522", "-gameserver: its `port` for the packets of the game")
+	f.StringVar(&s.packets, "packets", pilot.GamePort, "-gameserver: its `port` for the packets of the game")
 	f.StringVar(&s.bind, "bind", "127.0.0.1", "-meet peer-to-peer: own `address` in the network")
 	f.StringVar(&s.broadcast, "broadcast", "127.255.255.255:6581",
 		"-meet peer-to-peer: `address` where everybody hears")
