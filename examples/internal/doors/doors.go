@@ -70,8 +70,18 @@ func (n *Numbers) Try(address string) (fsm.Peer, bool) {
 // nowhere is the address of who has none.
 const nowhere = "nowhere"
 
-// From returns who is at the other end of a link, for [Numbers.Take]: a computer without its port, and of IPv6 the
-// network, since a customer has all of its addresses.
+// Customer returns whom an address belongs to, as far as limits know: of IPv6 it is the network of 64 bits, since a
+// customer has all of its addresses.
+func Customer(a netip.Addr) netip.Addr {
+	a = a.Unmap().WithZone("")
+	if a.Is6() {
+		network, _ := a.Prefix(64)
+		a = network.Addr()
+	}
+	return a
+}
+
+// From returns who is at the other end of a link, for [Numbers.Take]: a computer without its port, as the [Customer].
 func From(l transport.Link) string {
 	a := l.RemoteAddr(0)
 	if a == nil || a.Network() == "mem" { // in this program
@@ -84,11 +94,8 @@ func From(l transport.Link) string {
 		}
 		return a.String()
 	}
-	if ip, err := netip.ParseAddr(host); err == nil && ip.Unmap().Is6() {
-		network, _ := ip.WithZone("").Prefix(64)
-		return network.Addr().String()
-	} else if err == nil {
-		return ip.Unmap().String()
+	if ip, err := netip.ParseAddr(host); err == nil {
+		return Customer(ip).String()
 	}
 	return host
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net"
+	"net/netip"
 	"testing"
 	"time"
 
@@ -49,5 +50,15 @@ func TestNumbers(t *testing.T) {
 	cancel()
 	if err := <-served; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestCustomer: an IPv4 address is one customer however it is written, and so is an IPv6 network of 64 bits.
+func TestCustomer(t *testing.T) {
+	for address, want := range map[string]string{"192.0.2.1": "192.0.2.1", "::ffff:192.0.2.1": "192.0.2.1",
+		"2001:db8:0:1:2:3:4:5": "2001:db8:0:1::", "fe80::1%eth0": "fe80::"} {
+		if got := Customer(netip.MustParseAddr(address)); got.String() != want {
+			t.Errorf("%s counts as %s, not %s", address, got, want)
+		}
 	}
 }

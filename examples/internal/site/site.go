@@ -10,6 +10,8 @@ import (
 	"net/netip"
 	"sync"
 	"time"
+
+	"github.com/parley-go/parley/examples/internal/doors"
 )
 
 // Limits are what is taken. The zero value has the numbers that stand beside the fields.
@@ -135,18 +137,13 @@ func (d *door) each(h http.Handler) http.Handler {
 	})
 }
 
-// origin is the address that counts as one: of IPv6 the network, which is one household.
+// origin is the address that counts as one, the zero address where there is none.
 func origin(address string) netip.Addr {
 	at, err := netip.ParseAddrPort(address)
 	if err != nil {
 		return netip.Addr{}
 	}
-	a := at.Addr().Unmap().WithZone("")
-	if a.Is6() {
-		p, _ := a.Prefix(64)
-		return p.Addr()
-	}
-	return a
+	return doors.Customer(at.Addr())
 }
 
 // link is a connection whose end is counted.
