@@ -48,14 +48,7 @@ func natsNode(name, dir, route string, peers []string) {
 // servers, on other ports.
 func TestPage(t *testing.T) {
 	t.Parallel()
-	page, err := os.ReadFile("../../docs/SCALE.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := doctest.Blocks(string(page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := doctest.Page(t, "../../docs/SCALE.md")
 	trials, url := 0, ""
 	for _, b := range blocks {
 		for line := range strings.Lines(b.Text) {

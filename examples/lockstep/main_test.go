@@ -240,14 +240,7 @@ func TestAnywhere(t *testing.T) {
 // TestPage does what docs/LOCKSTEP.md shows, on a port that is free. What a player had computed in the end is what the
 // recording gives.
 func TestPage(t *testing.T) {
-	text, err := os.ReadFile("../../docs/LOCKSTEP.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	blocks, err := doctest.Blocks(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	blocks := doctest.Page(t, "../../docs/LOCKSTEP.md")
 	file := filepath.Join(t.TempDir(), "game.replay")
 	var commands [][]string
 	for _, b := range blocks {
