@@ -41,7 +41,7 @@ func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
 	}
 	if o.Transport == "" {
 		o.Transport = "tcp"
-		if !p.Channel.Ordered || p.Channel.Lossy || !framed(p.Wire) {
+		if !p.Channel.Ordered || p.Channel.Lossy || !p.Wire.Delimited() {
 			o.Transport = "udp"
 		}
 	}
@@ -50,7 +50,7 @@ func Wireshark(p *model.Protocol, o Options) ([]byte, error) {
 		return nil, fmt.Errorf("transport %q: there are tcp and udp", o.Transport)
 	case o.Port < 1 || o.Port > 65535:
 		return nil, fmt.Errorf("port %d: a port is 1 to 65535", o.Port)
-	case o.Transport == "tcp" && !framed(p.Wire):
+	case o.Transport == "tcp" && !p.Wire.Delimited():
 		return nil, fmt.Errorf("%s: its frames have no length, so that nobody can tell them apart in a "+
 			"stream; they can be datagrams (udp)", p.Name)
 	}
@@ -89,14 +89,4 @@ func overChannel(p *model.Protocol, channel string) (*model.Protocol, error) {
 		return nil, fmt.Errorf("%s has one channel, without a name", p.Name)
 	}
 	return p, nil
-}
-
-// framed reports whether a frame's end can be told from its bytes.
-func framed(w *model.Wire) bool {
-	for _, item := range w.Header {
-		if _, ok := item.(*model.WireLength); ok {
-			return true
-		}
-	}
-	return w.Lines || w.Self
 }

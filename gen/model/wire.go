@@ -32,6 +32,14 @@ type Wire struct {
 	Span   diag.Span
 }
 
+// Delimited reports whether a frame's end can be told from its bytes, so that a stream can be cut.
+func (w *Wire) Delimited() bool {
+	return w.Lines || w.Self || slices.ContainsFunc(w.Header, func(it WireItem) bool {
+		_, ok := it.(*WireLength)
+		return ok
+	})
+}
+
 // EndOfLine returns the bytes that end a line that is written.
 func (w *Wire) EndOfLine() string {
 	if w.CRLF {

@@ -82,3 +82,15 @@ func TestStreamsOfChannels(t *testing.T) {
 		t.Errorf("% x is a frame over tcp, %v", open, err)
 	}
 }
+
+// TestStreamsOfSelfDelimiting: frames that end where their last item does are sent as a stream, too.
+func TestStreamsOfSelfDelimiting(t *testing.T) {
+	p := load(t, "specs/library/socks5/spec.yaml", "")
+	s, err := settle(p, p.Checks[0], 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.stream = true; !s.streams(0) {
+		t.Error("socks5 is no stream")
+	}
+}

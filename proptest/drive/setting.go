@@ -107,11 +107,7 @@ func (s *setting) fault(r *rand.Rand) {
 // streams reports whether links carry the channel of a class as a stream: frames of datagrams need not say where
 // they end.
 func (s *setting) streams(class int) bool {
-	wire := s.protocol.Over(class).Wire
-	return s.stream && (wire.Lines || slices.ContainsFunc(wire.Header, func(it model.WireItem) bool {
-		_, ok := it.(*model.WireLength)
-		return ok
-	}))
+	return s.stream && s.protocol.Over(class).Wire.Delimited()
 }
 
 // once reports whether links must not come up a second time: a stream begins in its first phase then, and a role that
