@@ -36,6 +36,11 @@ func (c *Check) Channels() []Channel { return append([]Channel{c.Channel}, c.Bes
 // Several reports whether there is more than one channel between two instances.
 func (c *Check) Several() bool { return len(c.Beside) > 0 }
 
+// Expects reports whether the check is known to violate a claim.
+func (c *Check) Expects(claim string) bool {
+	return slices.ContainsFunc(c.Expect, func(x Expectation) bool { return x.Name == claim })
+}
+
 // Instance is a machine taking part in a check.
 type Instance struct {
 	Name  string

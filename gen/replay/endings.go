@@ -44,9 +44,7 @@ func (r *Recording) ended(side int) bool {
 // of variants do that say what a faulty program does.
 func expectsRefusals(p *model.Protocol) bool {
 	return slices.ContainsFunc(p.Checks, func(c *model.Check) bool {
-		return slices.ContainsFunc(c.Expect, func(x model.Expectation) bool {
-			return x.Name == model.UnspecifiedReception
-		})
+		return c.Expects(model.UnspecifiedReception)
 	})
 }
 

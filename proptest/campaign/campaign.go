@@ -214,7 +214,7 @@ func (w *worker) play(ctx context.Context, o Options, first uint64) {
 		for _, v := range p.Play(seed, o.Steps) {
 			f := w.found[at][v.Claim]
 			if f == nil {
-				f = &Finding{Claim: v.Claim, Expected: p.expects(v), Seed: seed}
+				f = &Finding{Claim: v.Claim, Expected: p.check.Expects(v.Claim), Seed: seed}
 				w.found[at][v.Claim] = f
 			}
 			f.Runs++

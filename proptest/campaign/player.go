@@ -155,7 +155,7 @@ func (p *Player) Play(seed uint64, most int) (found []*Violation) {
 	defer p.sum()
 	for n := 0; ; n++ {
 		for ; bad != nil; bad = p.judge.judge(c) {
-			if found = append(found, bad); bad.Kind == StepFault || bad.Kind == Differs || !p.expects(bad) {
+			if found = append(found, bad); bad.Kind == StepFault || bad.Kind == Differs || !p.check.Expects(bad.Claim) {
 				return found
 			}
 		}
@@ -178,11 +178,6 @@ func (p *Player) Play(seed uint64, most int) (found []*Violation) {
 		}
 		c = next
 	}
-}
-
-// expects reports whether the check says that it has such a violation.
-func (p *Player) expects(v *Violation) bool {
-	return slices.ContainsFunc(p.check.Expect, func(x model.Expectation) bool { return x.Name == v.Claim })
 }
 
 // sum counts what the run has shown.

@@ -31,7 +31,7 @@ func (c *Campaign) Repeat(r *run.Run, compare Compare) ([]Finding, error) {
 	var list []Finding
 	moves := slices.Clone(p.run)
 	for _, v := range found {
-		f := Finding{Claim: v.Claim, Expected: p.expects(v), Runs: 1, Moves: len(moves)}
+		f := Finding{Claim: v.Claim, Expected: p.check.Expects(v.Claim), Runs: 1, Moves: len(moves)}
 		if f.Run, err = p.Tell(moves, v); err != nil {
 			return nil, err
 		}

@@ -20,7 +20,7 @@ import (
 // are in the report.
 func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protocol) (*Report, error) {
 	o.KeepGoing = true
-	if o.MaxConfigurations == 0 && o.MaxFlooded == 0 && !s.expects(Overflow) {
+	if o.MaxConfigurations == 0 && o.MaxFlooded == 0 && !s.Check.Expects(Overflow) {
 		o.MaxFlooded = maxFlooded
 	}
 	refused := s.reduce(o.Reduce)
@@ -57,11 +57,6 @@ func (s *System) Run(ctx context.Context, o explore.Options, base *model.Protoco
 // maxFlooded is about how many configurations are searched behind a full channel that no check expects. It is more
 // than any small protocol has, and takes about a second.
 const maxFlooded = 1_000_000
-
-// expects reports whether the check expects that a claim is violated.
-func (s *System) expects(claim string) bool {
-	return slices.ContainsFunc(s.Check.Expect, func(x model.Expectation) bool { return x.Name == claim })
-}
 
 // First is Run for who only asks whether the check passes: the search of a check that expects nothing ends at the
 // first violation. Then the report has no more than that, and it never has assumptions, limits or advice.

@@ -137,8 +137,7 @@ func (p *prover) found(name string) *check.ClaimReport {
 func (p *prover) doubtful(broken map[string]string) []string {
 	var out []string
 	for name := range broken {
-		expected := slices.ContainsFunc(p.check.Expect, func(x model.Expectation) bool { return x.Name == name })
-		if p.found(name) == nil && !expected {
+		if p.found(name) == nil && !p.check.Expects(name) {
 			out = append(out, name)
 		}
 	}
