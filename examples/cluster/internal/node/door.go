@@ -14,6 +14,7 @@ import (
 
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/examples/internal/doors"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
@@ -305,7 +306,7 @@ func (n *Node) answerQuestion(kind tenure.Kind, m *nats.Msg) {
 	if json.Unmarshal(m.Data, &q) == nil && store.CheckName(q.Name) == nil && q.From.IsValid() {
 		if it := n.find(store.Game{Kind: kind, Name: q.Name}); it != nil {
 			it.mu.Lock()
-			out := n.ask(ctx, it, q.Epoch, store.Customer(q.From))
+			out := n.ask(ctx, it, q.Epoch, doors.Customer(q.From))
 			it.mu.Unlock()
 			p.Limited = out.limited
 			if out.here {

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/internal/doors"
 )
 
 // places are for connections. An address has so many of them at once, and so many in a time: as many as it may have
@@ -39,7 +39,7 @@ func address(a net.Addr) netip.Addr {
 	if err != nil {
 		return netip.Addr{}
 	}
-	return store.Customer(from.Addr())
+	return doors.Customer(from.Addr())
 }
 
 // take gives a connection from an address its place, if there is one. To free it twice is to free it once.

@@ -23,6 +23,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/internal/doors"
 	"github.com/parley-go/parley/machines/registration"
 )
 
@@ -176,7 +177,7 @@ func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	from, err := netip.ParseAddrPort(r.RemoteAddr)
 	ip := from.Addr().Unmap()
-	if !p.asks(store.Customer(ip)) {
+	if !p.asks(doors.Customer(ip)) {
 		w.Header().Set("Retry-After", "1")
 		http.Error(w, "too often: ask again in a second", http.StatusTooManyRequests)
 		return

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go/jetstream"
+
+	"github.com/parley-go/parley/examples/internal/doors"
 )
 
 // spent is the value of an address's entry: at this time, in milliseconds since 1970, all that it has begun is
@@ -23,16 +25,6 @@ func (s *Store) whole() time.Duration { return time.Duration(s.cfg.Burst) * s.cf
 // Burst returns how many games one address may begin at once.
 func (s *Store) Burst() int { return s.cfg.Burst }
 
-// Customer is whom an address belongs to, as far as limits know: an IPv6 network of 64 bits is one.
-func Customer(a netip.Addr) netip.Addr {
-	a = a.Unmap().WithZone("")
-	if a.Is6() {
-		network, _ := a.Prefix(64)
-		a = network.Addr()
-	}
-	return a
-}
-
 // Spend takes up to n games from what an address may begin, and returns how many it got. For 0 it says for how long
 // there are none. All servers take from one entry, so an address gets no more by asking several. It writes once where
 // the address is new, and else reads and writes. An error is that NATS does not answer, and nothing may be begun.
@@ -40,7 +32,7 @@ func (s *Store) Spend(ctx context.Context, of netip.Addr, n int) (got int, wait 
 	ctx, cancel := context.WithTimeout(ctx, s.cfg.Patience)
 	defer cancel()
 	n = min(n, s.cfg.Burst)
-	key := "address." + strings.ReplaceAll(Customer(of).String(), ":", "-")
+	key := "address." + strings.ReplaceAll(doors.Customer(of).String(), ":", "-")
 	refill, now := s.cfg.Refill.Milliseconds(), s.Now().UnixMilli()
 	_, err = s.begun.Create(ctx, key, value(spent{now + int64(n)*refill}))
 	for Late(err) {
