@@ -35,6 +35,7 @@ import (
 	"github.com/parley-go/parley/examples/cluster/internal/node"
 	"github.com/parley-go/parley/examples/cluster/internal/page"
 	"github.com/parley-go/parley/examples/cluster/internal/store"
+	"github.com/parley-go/parley/examples/internal/site"
 	"github.com/parley-go/parley/examples/internal/usage"
 )
 
@@ -54,6 +55,7 @@ type options struct {
 
 	serve, agones          bool
 	listen, public, script string
+	status                 string
 	cfg                    node.Config
 
 	trial trial
@@ -62,7 +64,7 @@ type options struct {
 // ofTrial and ofServer are the flags that have a meaning for the one alone.
 var (
 	ofTrial  = []string{"nodes", "lobbies", "joins", "matches", "players", "kill", "nats-servers"}
-	ofServer = []string{"listen", "public", "script", "agones", "max-lobbies", "max-matches", "per-address",
+	ofServer = []string{"listen", "public", "script", "status", "agones", "max-lobbies", "max-matches", "per-address",
 		"games-per-address", "burst", "idle"}
 )
 
@@ -79,6 +81,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	f.StringVar(&o.listen, "listen", "127.0.0.1:0", "`address` that players connect to, of a server")
 	f.StringVar(&o.public, "public", "", "`address` that players are told, of a server; that of -listen by default")
 	f.StringVar(&o.script, "script", "", "`address` at which a server is the registration script, too")
+	f.StringVar(&o.status, "status", "",
+		"`address` at which a server tells Prometheus and people how it is; not for players")
 	f.BoolVar(&o.agones, "agones", false, "tell the sidecar of Agones what a server does, and end when it says so")
 	f.IntVar(&o.cfg.Lobbies, "max-lobbies", 4096, "lobbies of a server at a time; negative for none")
 	f.IntVar(&o.cfg.PerAddress, "per-address", 0, "connections of one address; a quarter of all by default")
@@ -218,21 +222,6 @@ func (o *options) server(ctx context.Context, stdout io.Writer) error {
 		listener.Close()
 		return err
 	}
-	var others sync.WaitGroup
-	defer others.Wait()
-	defer cancel()
-	if o.script != "" {
-		l, err := net.Listen("tcp", o.script)
-		if err != nil {
-			listener.Close()
-			return err
-		}
-		fmt.Fprintln(stdout, "registration script at", l.Addr())
-		s := &http.Server{Handler: page.New(st), ReadHeaderTimeout: 5 * time.Second, MaxHeaderBytes: 16 << 10,
-			WriteTimeout: 30 * time.Second, IdleTimeout: 10 * time.Second}
-		others.Go(func() { _ = s.Serve(l) })
-		context.AfterFunc(ctx, func() { s.Close() })
-	}
 	o.cfg.Public = o.public
 	up := make(chan bool, 16)
 	o.cfg.OnSession = func(on bool) {
@@ -242,6 +231,28 @@ func (o *options) server(ctx context.Context, stdout io.Writer) error {
 		}
 	}
 	n := node.New(st, o.cfg)
+	var others sync.WaitGroup
+	defer others.Wait()
+	defer cancel()
+	for _, p := range []struct {
+		name, address string
+		page          http.Handler
+	}{{"registration script", o.script, page.New(st)}, {"status", o.status, status(n)}} {
+		if p.address == "" {
+			continue
+		}
+		l, err := net.Listen("tcp", p.address)
+		if err != nil {
+			listener.Close()
+			return err
+		}
+		fmt.Fprintln(stdout, p.name, "at", l.Addr())
+		others.Go(func() {
+			if err := site.Serve(ctx, l, p.page, pages); err != nil {
+				o.cfg.Logger.Error(p.name+" has ended", "error", err)
+			}
+		})
+	}
 	if o.agones { // it hears that the server ends when all games are given back, since it may end the process then
 		sidecar := agones.New("", o.cfg.Logger)
 		kept, over := context.WithCancel(context.WithoutCancel(ctx))
@@ -253,4 +264,15 @@ func (o *options) server(ctx context.Context, stdout io.Writer) error {
 	}
 	fmt.Fprintln(stdout, "listening on", listener.Addr())
 	return n.Run(ctx, listener)
+}
+
+// pages are the limits of the script and the status. The script has a limit of its own on what one address asks.
+var pages = site.Limits{Links: 1024, EachSecond: 64}
+
+// status answers with how a server is.
+func status(n *node.Node) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		_ = n.Status(w)
+	})
 }

@@ -3,15 +3,18 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/parley-go/parley/examples/cluster/internal/seek"
 	"github.com/parley-go/parley/examples/cluster/internal/store"
@@ -64,7 +67,7 @@ func TestPage(t *testing.T) {
 			}
 		}
 	}
-	if trials != 1 || url == "" {
+	if trials != 1 || url == "" || !strings.Contains(fmt.Sprint(blocks), "-status") {
 		t.Errorf("%d trials, and servers at %q", trials, url)
 	}
 }
@@ -110,7 +113,7 @@ func serve(t *testing.T, args []string, url string) string {
 	own := slices.Contains(args, "-nats-listen")
 	for i := range args[:len(args)-1] {
 		switch args[i] {
-		case "-listen", "-nats-listen", "-script":
+		case "-listen", "-nats-listen", "-script", "-status":
 			args[i+1] = "127.0.0.1:0"
 		case "-nats":
 			args[i+1] = url
@@ -150,11 +153,74 @@ func serve(t *testing.T, args []string, url string) string {
 	if err := h.enter(t.Context()); err != nil {
 		t.Fatal(err)
 	}
+	if at := at["status at"]; at != "" {
+		checkStatus(t, at)
+	}
+	if at := at["registration script at"]; at != "" {
+		crowd(t, at)
+	}
 	h.conn.Close()
 	if own {
 		return at["nats at"]
 	}
 	return url
+}
+
+// checkStatus reads how a server is that one player has found, in the form that Prometheus reads.
+func checkStatus(t *testing.T, at string) {
+	t.Helper()
+	answer, err := http.Get("http://" + at + "/metrics")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatal(answer.Status, err)
+	}
+	values := map[string]string{}
+	form := regexp.MustCompile(`^(# (HELP|TYPE) [a-z_]+ .+|([a-z_]+) (\d+))$`)
+	for line := range strings.Lines(string(text)) {
+		m := form.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if m == nil {
+			t.Fatalf("the status has the line %q", line)
+		}
+		values[m[3]] = m[4]
+	}
+	for name, want := range map[string]string{"session": "1", "laters_total": "0", "turned_total": "0"} {
+		if got := values["parley_cluster_"+name]; got != want {
+			t.Errorf("%s is %q:\n%s", name, got, text)
+		}
+	}
+	// Somebody else may have the lobby that the player asked for.
+	joins, moves := values["parley_cluster_joins_total"], values["parley_cluster_moves_total"]
+	if joins+moves != "10" && joins+moves != "01" {
+		t.Errorf("one player came, and %s were let in and %s sent on", joins, moves)
+	}
+}
+
+// crowd has one address open more connections to a page than it may have. Those beyond are closed, and the page is
+// still there for who goes first.
+func crowd(t *testing.T, at string) {
+	t.Helper()
+	const most = 16
+	var open []net.Conn
+	for range most + 1 {
+		conn, err := net.Dial("tcp", at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer conn.Close()
+		open = append(open, conn)
+	}
+	_ = open[most].SetReadDeadline(time.Now().Add(5 * time.Second))
+	if _, err := open[most].Read(make([]byte, 1)); err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Errorf("connection %d of one address: %v", most+1, err)
+	}
+	_, _ = io.WriteString(open[0], "GET / HTTP/1.0\r\n\r\n")
+	if answer, err := io.ReadAll(open[0]); err != nil || !bytes.HasPrefix(answer, []byte("HTTP/1.0 200")) {
+		t.Errorf("the first is answered with %.80q, %v", answer, err)
+	}
 }
 
 // Who interrupts a trial is told that it is a part, with the code of an interrupt.

@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"strings"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/nats-io/nats.go/jetstream"
 
+	"github.com/parley-go/parley/examples/cluster/internal/node"
 	"github.com/parley-go/parley/examples/cluster/internal/seek"
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
@@ -65,8 +67,16 @@ func TestStandsStill(t *testing.T) {
 		t.Fatalf("after epoch %d at %s came %d at %v", first.Epoch(), tr.doors[owner], second.Epoch(),
 			second.conn.RemoteAddr())
 	}
+	waiting := waiters(t, tr.doors[owner])
 	if err := still.Signal(syscall.SIGCONT); err != nil {
 		t.Fatal(err)
+	}
+	// Who has asked meanwhile, and knows of no epoch, is answered by a server that has no session.
+	for _, conn := range waiting {
+		m, err := node.ReadFrame(conn)
+		if err != nil || m.Kind == tenure.MessageHere && uint32(m.Here.Epoch) <= first.Epoch() {
+			t.Errorf("a server that stood still for longer than its session says %v %+v, %v", m.Kind, m.Here, err)
+		}
 	}
 	// Who has been at the new owner is not let in by the old one, however soon they ask.
 	late := make(chan error, 1)
@@ -94,6 +104,30 @@ func TestStandsStill(t *testing.T) {
 	if err := second.enter(t.Context()); err != nil { // it is where it was, or later
 		t.Error(err)
 	}
+}
+
+// waiters ask a server for the lobby that cannot answer now.
+func waiters(t *testing.T, address string) (list []net.Conn) {
+	t.Helper()
+	name, _ := tenure.NewName("L")
+	frame, err := tenure.AppendMessage(nil, &tenure.Message{Kind: tenure.MessageJoin,
+		Join: tenure.JoinMessage{Kind: tenure.KindLobby, Game: name}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 16 {
+		conn, err := net.Dial("tcp", address)
+		if err == nil {
+			_, err = conn.Write(frame)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+		list = append(list, conn)
+	}
+	return list
 }
 
 // natsNodes are NATS servers that are one cluster, each a process of its own, by name.

@@ -125,7 +125,7 @@ func (n *Node) ask(ctx context.Context, it *item, known tenure.Epoch, by netip.A
 		}
 		return out
 	}
-	if s == nil || !s.alive.Load() || s.id != tenure.Id(it.claim.Machine.Me) {
+	if s == nil || !s.good() || s.id != tenure.Id(it.claim.Machine.Me) {
 		it.fence() // it has come too late
 		n.forget(it)
 		return outcome{}
@@ -158,8 +158,7 @@ func (n *Node) send(ctx context.Context, game store.Game, v visitor) {
 			}
 			continue
 		}
-		n.Moves.Add(1)
-		v.refuse(movedTo(p.Owner, p.Epoch, p.Address))
+		n.sendTo(v, p)
 		return
 	}
 	n.later(v)
@@ -180,21 +179,24 @@ func (n *Node) id() tenure.Id {
 
 // moved tells a visitor who has the game.
 func (n *Node) moved(ctx context.Context, v visitor, out outcome) {
-	if address, ok := n.st.Where(ctx, out.owner); ok {
-		n.Moves.Add(1)
-		v.refuse(movedTo(out.owner, out.epoch, address))
+	address, ok := n.st.Where(ctx, out.owner)
+	if !ok {
+		n.later(v)
 		return
 	}
-	n.later(v)
+	n.sendTo(v, place{Address: address, Owner: out.owner, Epoch: out.epoch})
 }
 
-func movedTo(owner tenure.Id, epoch tenure.Epoch, address string) *tenure.Message {
-	there, ok := tenure.NewAddress(address)
-	if !ok {
-		return &tenure.Message{Kind: tenure.MessageLater}
+// sendTo tells a visitor to ask there.
+func (n *Node) sendTo(v visitor, p place) {
+	there, ok := tenure.NewAddress(p.Address)
+	if !ok { // a server whose address is too long for the message
+		n.later(v)
+		return
 	}
-	return &tenure.Message{Kind: tenure.MessageMoved,
-		Moved: tenure.MovedMessage{Owner: owner, Epoch: epoch, There: there}}
+	n.Moves.Add(1)
+	v.refuse(&tenure.Message{Kind: tenure.MessageMoved,
+		Moved: tenure.MovedMessage{Owner: p.Owner, Epoch: p.Epoch, There: there}})
 }
 
 // refuse answers a visitor, if there is something to say, and lets them go.
@@ -258,8 +260,8 @@ type question struct {
 	From  netip.Addr   `json:"from"` // who wants it
 }
 
-// maxAsked is how many questions of others a server answers at a time. Those beyond are not answered, and whoever
-// asks asks another.
+// maxAsked is how many questions of others a server answers at a time. To those beyond it says that it does not know,
+// and their player is told to come later.
 const maxAsked = 64
 
 func (n *Node) subject(kind tenure.Kind) string { return n.st.Subject("serve." + kind.String()) }
@@ -285,6 +287,7 @@ func (n *Node) offer() (stop func(), err error) {
 					n.answerQuestion(kind, m)
 				}()
 			default:
+				n.Busy.Add(1)
 				_ = m.Respond([]byte("{}"))
 			}
 		})

@@ -48,9 +48,17 @@ type outcome struct {
 // attempts is how often the store is asked again when it does not answer.
 const attempts = 3
 
+// newItem begins a game's claim, which has its link to the store from then on.
+func newItem(game store.Game, claim *tenure.ClaimRunner, sink trace.Sink) *item {
+	it := &item{game: game, claim: claim, record: newRecord(sink, game, claim), idle: time.Now()}
+	it.step(trace.Start, claim.Start)
+	it.step(trace.Up, func() fsm.Result { return claim.LinkUp(tenure.StoreConst) })
+	return it
+}
+
 // ask asks for the game. Where it is nobody's, may says whether it may begin. The caller has the lock.
 func (it *item) ask(ctx context.Context, st *store.Store, known tenure.Epoch, may func() bool) outcome {
-	if it.command(func() fsm.Result { return it.claim.Ask(known) }).Code == fsm.Ignored && it.armed {
+	if it.step(trace.Command, func() fsm.Result { return it.claim.Ask(known) }).Code == fsm.Ignored && it.armed {
 		it.timeout() // it was left without an answer the last time
 	}
 	return it.carryOut(ctx, st, may)
@@ -114,21 +122,18 @@ func (it *item) carryOut(ctx context.Context, st *store.Store, may func() bool) 
 	}
 }
 
-// command gives the machine a command.
-func (it *item) command(give func() fsm.Result) fsm.Result {
+// step has an event happen to the machine, and records it.
+func (it *item) step(kind trace.Kind, happens func() fsm.Result) fsm.Result {
 	before := it.claim.State()
-	res := give()
-	it.record.step(it.claim, trace.Command, nil, before, res)
+	res := happens()
+	it.record.step(it.claim, kind, nil, before, res)
 	return res
 }
 
 // timeout tells the machine that there is no answer.
-func (it *item) timeout() fsm.Result {
-	before := it.claim.State()
+func (it *item) timeout() {
 	it.armed = false
-	res := it.claim.Timeout(0, 0)
-	it.record.step(it.claim, trace.Timeout, nil, before, res)
-	return res
+	it.step(trace.Timeout, func() fsm.Result { return it.claim.Timeout(0, 0) })
 }
 
 // halt ends what is done while the game is here.
@@ -141,13 +146,13 @@ func (it *item) halt() {
 
 // fence is for when the session is over.
 func (it *item) fence() {
-	it.command(it.claim.Fence)
+	it.step(trace.Command, it.claim.Fence)
 	it.halt()
 }
 
 // leave gives the game back, so that another server may have it at once.
 func (it *item) leave(ctx context.Context, st *store.Store) {
-	if it.command(it.claim.Leave).Code != fsm.Refused {
+	if it.step(trace.Command, it.claim.Leave).Code != fsm.Refused {
 		it.carryOut(ctx, st, nil)
 	}
 	it.halt()

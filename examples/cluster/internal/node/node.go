@@ -77,9 +77,9 @@ type Node struct {
 	Counters
 }
 
-// Counters count what has happened since the start.
+// Counters count what has happened since the start. [Node.Status] says what each is.
 type Counters struct {
-	Joins, Moves, Laters, Turned, Limited, Taken, Fenced atomic.Int64
+	Joins, Moves, Laters, Turned, Limited, Busy, Taken, Fenced atomic.Int64
 }
 
 // New returns a server.
@@ -199,7 +199,7 @@ func (n *Node) find(game store.Game) *item {
 		n.cfg.Logger.Error("no claim", "game", game, "error", err)
 		return nil
 	}
-	it := &item{game: game, claim: claim, record: newRecord(n.cfg.sink(game), game, claim), idle: time.Now()}
+	it := newItem(game, claim, n.cfg.sink(game))
 	n.items[game] = it
 	n.count[game.Kind]++
 	return it

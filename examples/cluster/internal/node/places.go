@@ -91,3 +91,10 @@ func (p *places) forgetOne() {
 		}
 	}
 }
+
+// open returns how many connections there are.
+func (p *places) open() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.sum
+}

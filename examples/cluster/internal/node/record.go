@@ -18,7 +18,7 @@ type record struct {
 	s     trace.Step
 }
 
-// newRecord begins the record of a claim, and brings its link to the store up.
+// newRecord begins the record of a claim that has not begun; nil for no sink.
 func newRecord(sink trace.Sink, game store.Game, claim *tenure.ClaimRunner) *record {
 	if sink == nil {
 		return nil
@@ -27,9 +27,6 @@ func newRecord(sink trace.Sink, game store.Game, claim *tenure.ClaimRunner) *rec
 	info := claim.Info()
 	sink.Begin(trace.Header{Protocol: info.Protocol, Role: info.Role, Instance: game.String(), Hash: info.Hash,
 		Machine: string(claim.AppendMachine(nil)), Time: r.began})
-	before := claim.State()
-	r.step(claim, trace.Start, nil, before, claim.Start())
-	r.step(claim, trace.Up, nil, before, claim.LinkUp(tenure.StoreConst))
 	return r
 }
 

@@ -92,7 +92,7 @@ func (r *relay) join(v visitor, _ tenure.Epoch) {
 	select {
 	case r.arrivals <- v:
 	default:
-		v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+		r.n.later(v)
 	}
 }
 
@@ -145,14 +145,14 @@ func (r *relay) end() {
 	for {
 		select {
 		case v := <-r.arrivals:
-			v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+			r.n.later(v)
 			continue
 		default:
 		}
 		break
 	}
 	for _, v := range r.waiting {
-		v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+		r.n.later(v)
 	}
 }
 
@@ -171,7 +171,7 @@ func (r *relay) arrive(ctx context.Context, v visitor) {
 		r.letIn(ctx, v, false)
 	case r.again:
 		if len(r.waiting) >= maxLinks {
-			v.refuse(&tenure.Message{Kind: tenure.MessageLater})
+			r.n.later(v)
 			return
 		}
 		if !r.plays(v.join.Secret.String()) {

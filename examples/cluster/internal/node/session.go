@@ -21,6 +21,9 @@ import (
 type session struct {
 	id     tenure.Id
 	alive  atomic.Bool
+	began  time.Time
+	asked  time.Duration // after it began: the last question that the machine has given a new end for
+	until  atomic.Int64  // as a duration after it began: it is good before
 	opened chan struct{}
 	over   chan struct{}
 	ended  chan struct{} // its machine runs no more, which is soon after over
@@ -45,22 +48,28 @@ func openSession(ctx context.Context, st *store.Store, address string, cfg Confi
 	}
 	lease := st.Lease()
 	patience := min(st.Patience(), patienceOf(lease))
+	limit := limitOf(lease)
 	// The machine is patient a little longer than the store's answers take.
-	r, err := tenure.NewSessionRunner(int64(id), ticks(limitOf(lease)), ticks(renewalOf(lease)),
+	r, err := tenure.NewSessionRunner(int64(id), ticks(limit), ticks(renewalOf(lease)),
 		ticks(patience+patience/4))
 	if err != nil {
 		return nil, fmt.Errorf("session %d: %w", id, err)
 	}
-	s := &session{id: id, opened: make(chan struct{}), over: make(chan struct{}),
+	s := &session{id: id, began: time.Now(), opened: make(chan struct{}), over: make(chan struct{}),
 		ended: make(chan struct{})}
 	var sinks []trace.Sink
 	if sink := cfg.sink(store.Game{}); sink != nil {
 		sinks = append(sinks, sink)
 	}
 	d := driver.New(r, driver.Options[*tenure.SessionRunner]{Logger: cfg.Logger, Instance: "session", Trace: sinks,
+		Steady: true, // who has stood still hears first that the time is over, and then what has come
+		OnState: func(_ *tenure.SessionRunner, from, to uint16) {
+			s.moved(tenure.SessionState(from), tenure.SessionState(to), limit)
+		},
 		OnReport: func(r *tenure.SessionRunner, i int) {
 			switch r.Report(i).Kind {
 			case tenure.SessionReportOpened:
+				s.until.Store(int64(s.asked + limit)) // before anybody asks
 				s.alive.Store(true)
 				close(s.opened)
 			case tenure.SessionReportOver:
@@ -99,6 +108,24 @@ func openSession(ctx context.Context, st *store.Store, address string, cfg Confi
 		<-s.ended
 		return nil, errNoSession
 	}
+}
+
+// moved keeps the time until which the session is good, as the machine's timer has it.
+func (s *session) moved(from, to tenure.SessionState, limit time.Duration) {
+	switch to {
+	case tenure.SessionStateOpening, tenure.SessionStateRenewing:
+		s.asked = time.Since(s.began)
+	case tenure.SessionStateHeld:
+		if from != tenure.SessionStateLooking { // that makes it no longer
+			s.until.Store(int64(s.asked + limit))
+		}
+	}
+}
+
+// good reports whether the server may serve. It looks at the clock: a process that has stood still may run for a moment
+// before its timers do, and others may have its games.
+func (s *session) good() bool {
+	return s.alive.Load() && int64(time.Since(s.began)) < s.until.Load()
 }
 
 // end ends the session for this server. It is called by the driver's goroutine, and by who wants no session any more.
