@@ -228,7 +228,7 @@ func (c *canvas) fill(list []outline, ink color.NRGBA) {
 	}
 	r := vector.NewRasterizer(box.Dx(), box.Dy())
 	for _, o := range list {
-		for i, p := range o {
+		for i, p := range clip(o, box) {
 			x, y := float32(p.x-float64(box.Min.X)), float32(p.y-float64(box.Min.Y))
 			if i == 0 {
 				r.MoveTo(x, y)

@@ -2,9 +2,11 @@ package raster
 
 import (
 	"bytes"
+	"fmt"
 	"image"
 	"image/color"
 	"image/png"
+	"math"
 	"testing"
 
 	"github.com/parley-go/parley/gen/graph"
@@ -160,6 +162,41 @@ func TestLettersAreThere(t *testing.T) {
 	}
 }
 
+// TestFarPoints: a shape that goes far out of the picture is filled where it is inside, in small and large pictures.
+func TestFarPoints(t *testing.T) {
+	for _, size := range []float64{9, 900} { // the rasterizer counts in another way above 512 pixels
+		half, last := math.Floor(size/2), int(size)-2
+		for _, far := range []float64{1000, 30000, 123456, 8e6} {
+			for _, shape := range []struct {
+				name, path   string
+				black, white []image.Point
+			}{
+				{"a triangle whose tip is in the middle of the left side",
+					fmt.Sprintf(`M0,%g L%g,%g L%g,%g`, half, far*2, half-far, far*2, half+far),
+					[]image.Point{{last, int(half)}}, []image.Point{{1, last}, {1, 1}}},
+				{"all that is above the diagonal", fmt.Sprintf(`M%[1]g,%[1]g L%[2]g,%[2]g L%[2]g,%[1]g`, -far, size+far),
+					[]image.Point{{last, 1}, {last, int(half)}}, []image.Point{{1, last}}},
+			} {
+				c := &canvas{scale: 1, most: 1 << 20}
+				if err := c.read(fmt.Appendf(nil, `<svg width="%g" height="%[1]g"><path d="%s" fill="#000000"/></svg>`,
+					size, shape.path)); err != nil {
+					t.Fatal(err)
+				}
+				for _, p := range shape.black {
+					if got := c.img.RGBAAt(p.X, p.Y); got.R != 0 {
+						t.Errorf("size %g, far %g, %s: %v is %v, not black", size, far, shape.name, p, got)
+					}
+				}
+				for _, p := range shape.white {
+					if got := c.img.RGBAAt(p.X, p.Y); got.R != 255 {
+						t.Errorf("size %g, far %g, %s: %v is %v, not white", size, far, shape.name, p, got)
+					}
+				}
+			}
+		}
+	}
+}
+
 // FuzzPNG: whatever the SVG, there is a picture or an error.
 func FuzzPNG(f *testing.F) {
 	f.Add(`<svg width="9" height="9"><line x2="1e9" stroke="#000000" stroke-dasharray="1e-3 1e-3"/></svg>`)
@@ -168,6 +205,8 @@ func FuzzPNG(f *testing.F) {
 		{Who: 1, Event: "M", Receives: 1, Fault: "no"}, {Who: run.Nobody, Lost: 1}}}))
 	f.Add(`<svg width="9" height="9"><path d="M1,1 C2,2 3 L" stroke="#000000" stroke-dasharray="1 1"/></svg>`)
 	f.Add(`<svg width="9" height="9"><g transform="rotate(1e300 9 9)"><circle r="1e30" fill="#123456"/></g></svg>`)
+	f.Add(`<svg width="99" height="9"><path stroke="#000000"
+		d="M-9999999,0 L9999999,9 L-9999999,4 M1,2 L3e6,-3e6 L-8388608,8e6"/></svg>`)
 	f.Fuzz(func(t *testing.T, text string) {
 		if data, err := draw([]byte(text), 1, 1<<14); err == nil && len(data) == 0 {
 			t.Error("neither a picture nor an error")

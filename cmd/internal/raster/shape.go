@@ -194,3 +194,26 @@ func bounds(list []outline) image.Rectangle {
 	}
 	return image.Rect(int(math.Floor(x1))-1, int(math.Floor(y1))-1, int(math.Ceil(x2))+1, int(math.Ceil(y2))+1)
 }
+
+// clip cuts an outline to a box and one pixel around it, a side at a time (Sutherland and Hodgman, 1974). What is
+// filled inside of the box stays the same. The rasterizer counts in 32 bits, which far points overflow.
+func clip(o outline, box image.Rectangle) outline {
+	box = box.Inset(-1)
+	for _, side := range []struct{ x, y, from float64 }{{1, 0, float64(box.Min.X)}, {-1, 0, -float64(box.Max.X)},
+		{0, 1, float64(box.Min.Y)}, {0, -1, -float64(box.Max.Y)}} {
+		var kept outline
+		for i, b := range o {
+			a := o[(i+len(o)-1)%len(o)]
+			in, out := side.x*b.x+side.y*b.y-side.from, side.x*a.x+side.y*a.y-side.from // at least 0: inside
+			if (in >= 0) != (out >= 0) {
+				f := out / (out - in)
+				kept = append(kept, point{a.x + f*(b.x-a.x), a.y + f*(b.y-a.y)})
+			}
+			if in >= 0 {
+				kept = append(kept, b)
+			}
+		}
+		o = kept
+	}
+	return o
+}
