@@ -135,17 +135,19 @@ func newSpectator(ctx context.Context, at string, dial dialer) *spectator {
 	v := &spectator{over: make(chan struct{})}
 	say := func(text string) { v.show(screen.Notice(text, "you look on   q quits")) }
 	say("calling the host at " + at + " ...")
+	last := ""
 	w := match.Watcher{
 		Dial: func(ctx context.Context) (transport.Link, error) { return dial(ctx, framesDoor) },
 		OnFrame: func(s *game.State, who *match.Roster) {
 			v.show(screen.Draw(s, session.Known(who, "you look on   q quits")))
 		},
+		OnEnd: func(e match.End) { last = session.Ended(e) + " " },
 		OnIdle: func(err error) {
 			if err != nil {
-				say("No host answers at " + at + ", and it is called again each second: " + err.Error())
+				say(last + "No host answers at " + at + ", and it is called again each second: " + err.Error())
 				return
 			}
-			say("There is no match at " + at + " now. It is shown as soon as one begins.")
+			say(last + "There is no match at " + at + " now. It is shown as soon as one begins.")
 		},
 	}
 	go func() {

@@ -474,8 +474,19 @@ func encodeChange(dst []byte, _ int, m *ChangeMessage) ([]byte, error) {
 func decodeStart(b []byte, m *StartMessage) wire.Error {
 	m.Seed = Seed(binary.BigEndian.Uint32(b[4:]))
 	m.Key = Key(binary.BigEndian.Uint64(b[8:]))
-	if len(b) > 16 {
-		return wire.Error{Message: "START", Offset: 16, Problem: wire.Trailing, Value: int64(len(b) - 16)}
+	at := 16
+	for i1 := range m.Marks {
+		if len(b) < at+8 {
+			return wire.Error{Message: "START", Field: "marks", Offset: at, Problem: wire.Short, Value: int64(len(b)), Limit: int64(at + 8)}
+		}
+		{
+			v := binary.BigEndian.Uint64(b[at:])
+			m.Marks[i1] = Mark(v)
+		}
+		at += 8
+	}
+	if len(b) > at {
+		return wire.Error{Message: "START", Offset: at, Problem: wire.Trailing, Value: int64(len(b) - at)}
 	}
 	return wire.Error{}
 }
@@ -483,5 +494,8 @@ func decodeStart(b []byte, m *StartMessage) wire.Error {
 func encodeStart(dst []byte, _ int, m *StartMessage) ([]byte, error) {
 	dst = binary.BigEndian.AppendUint32(dst, uint32(m.Seed))
 	dst = binary.BigEndian.AppendUint64(dst, uint64(m.Key))
+	for i1 := range m.Marks {
+		dst = binary.BigEndian.AppendUint64(dst, uint64(m.Marks[i1]))
+	}
 	return dst, nil
 }

@@ -39,6 +39,7 @@ type Host struct {
 	Bound   Links                // whom the host has told that it agrees, to settings that are old by now
 	Seed    Seed
 	Keys    Keys                // of the slots in this match
+	Marks   Marks               // of these keys
 	Owed    [17]Optional[uint8] // lines of talk that a player has not confirmed; so nobody floods the others
 	Setup   [17]HostSetupPart
 	Ready   [17]HostReadyPart
@@ -84,7 +85,7 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostReceiveHello:
 		return m.stepGatheringHello(ev, fx)
 	case HostCommandSet:
-		// specs/skirmish/spec.yaml:173
+		// specs/skirmish/spec.yaml:176
 		old := *m
 		fx.fired = append(fx.fired, 4)
 		but := fsm.Peer(HostConst)
@@ -99,7 +100,7 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostReceiveSeen:
 		return m.stepGatheringSeen(ev, fx)
 	case HostEventLost:
-		// specs/skirmish/spec.yaml:193
+		// specs/skirmish/spec.yaml:196
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 12)
@@ -108,12 +109,12 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(12)
 		}
-		// specs/skirmish/spec.yaml:194
+		// specs/skirmish/spec.yaml:197
 		fx.fired = append(fx.fired, 13)
 		m.away(fx)
 		return took(13)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:257
+		// specs/skirmish/spec.yaml:260
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 14)
@@ -122,13 +123,13 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(14)
 		}
-		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		// specs/skirmish/spec.yaml:268 who has no place is not heard
 		fx.fired = append(fx.fired, 15)
 		return took(15)
 	case HostReceiveHeard:
 		return m.stepGatheringHeard(ev, fx)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:272
+		// specs/skirmish/spec.yaml:275
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 19)
 			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
@@ -136,17 +137,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(19)
 		}
-		// specs/skirmish/spec.yaml:272 said before it knew
+		// specs/skirmish/spec.yaml:275 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 20)
 			return took(20)
 		}
-		// specs/skirmish/spec.yaml:272
+		// specs/skirmish/spec.yaml:275
 		fx.fired = append(fx.fired, 21)
 		// refused: who has no place has no say
 		return refused(21)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 22)
@@ -155,17 +156,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(22)
 		}
-		// specs/skirmish/spec.yaml:273 said before it knew
+		// specs/skirmish/spec.yaml:276 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 23)
 			return took(23)
 		}
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:276
 		fx.fired = append(fx.fired, 24)
 		// refused: who has no place has no say
 		return refused(24)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:277
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 25)
 			if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
@@ -173,17 +174,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(25)
 		}
-		// specs/skirmish/spec.yaml:274 said before it knew
+		// specs/skirmish/spec.yaml:277 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 26)
 			return took(26)
 		}
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:277
 		fx.fired = append(fx.fired, 27)
 		// refused: who has no place has no say
 		return refused(27)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:278
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 28)
 			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
@@ -191,17 +192,17 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(28)
 		}
-		// specs/skirmish/spec.yaml:275 said before it knew
+		// specs/skirmish/spec.yaml:278 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 29)
 			return took(29)
 		}
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:278
 		fx.fired = append(fx.fired, 30)
 		// refused: who has no place has no say
 		return refused(30)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:279
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 31)
@@ -210,12 +211,12 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(31)
 		}
-		// specs/skirmish/spec.yaml:276 said before it knew
+		// specs/skirmish/spec.yaml:279 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 32)
 			return took(32)
 		}
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:279
 		fx.fired = append(fx.fired, 33)
 		// refused: who has no place has no say
 		return refused(33)
@@ -225,7 +226,7 @@ func (m *Host) stepGathering(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepGatheringPress handles press in the state gathering.
 func (m *Host) stepGatheringPress(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:181
+	// specs/skirmish/spec.yaml:184
 	if m.some2() && !m.allBySeats() {
 		old := *m
 		fx.fired = append(fx.fired, 8)
@@ -251,6 +252,7 @@ func (m *Host) stepGatheringPress(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		m.Seed = ev.Press.Seed
 		m.Keys = ev.Press.Keys
+		m.Marks = ev.Press.Marks
 		var set uint64
 		for key := range fsm.Peer(17) {
 			if m.Seats[key].Present {
@@ -274,25 +276,25 @@ func (m *Host) stepGatheringPress(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepGatheringHello handles HELLO in the state gathering.
 func (m *Host) stepGatheringHello(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:169
+	// specs/skirmish/spec.yaml:172
 	if ev.Message.Hello.Version != m.Version {
 		fx.fired = append(fx.fired, 0)
 		fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
 		return took(0)
 	}
-	// specs/skirmish/spec.yaml:170
+	// specs/skirmish/spec.yaml:173
 	if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
 		fx.fired = append(fx.fired, 1)
 		// refused: has said so already
 		return refused(1)
 	}
-	// specs/skirmish/spec.yaml:171 may look on, and play when somebody has left
+	// specs/skirmish/spec.yaml:174 may look on, and play when somebody has left
 	if m.countBySeats() == Places {
 		fx.fired = append(fx.fired, 2)
 		m.receiveHello(ev, fx)
 		return took(2)
 	}
-	// specs/skirmish/spec.yaml:172
+	// specs/skirmish/spec.yaml:175
 	old := *m
 	fx.fired = append(fx.fired, 3)
 	if !m.seatSender(fx, ev.Message.Hello.Name, ev.Message.Hello.Wish) {
@@ -306,12 +308,13 @@ func (m *Host) stepGatheringHello(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepGatheringAgree handles agree in the state gathering.
 func (m *Host) stepGatheringAgree(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:177
+	// specs/skirmish/spec.yaml:180
 	if m.countBySeats() > 0 && m.allBySeats() {
 		old := *m
 		fx.fired = append(fx.fired, 7)
 		m.Seed = ev.Agree.Seed
 		m.Keys = ev.Agree.Keys
+		m.Marks = ev.Agree.Marks
 		var set uint64
 		for key := range fsm.Peer(17) {
 			if m.Seats[key].Present {
@@ -335,19 +338,19 @@ func (m *Host) stepGatheringAgree(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepGatheringSeen handles SEEN in the state gathering.
 func (m *Host) stepGatheringSeen(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:189
+	// specs/skirmish/spec.yaml:192
 	if !m.Aside[fx.from].Present {
 		fx.fired = append(fx.fired, 9)
 		// refused: nobody has told it to wait
 		return refused(9)
 	}
-	// specs/skirmish/spec.yaml:190
+	// specs/skirmish/spec.yaml:193
 	if m.countBySeats() == Places {
 		fx.fired = append(fx.fired, 10)
 		m.receiveSeen(fx)
 		return took(10)
 	}
-	// specs/skirmish/spec.yaml:191
+	// specs/skirmish/spec.yaml:194
 	old := *m
 	fx.fired = append(fx.fired, 11)
 	name := m.Aside[fx.from].Value
@@ -364,19 +367,19 @@ func (m *Host) stepGatheringSeen(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepGatheringHeard handles HEARD in the state gathering.
 func (m *Host) stepGatheringHeard(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:267
+	// specs/skirmish/spec.yaml:270
 	if !m.Owed[fx.from].Present {
 		fx.fired = append(fx.fired, 16)
 		// refused: nothing was said
 		return refused(16)
 	}
-	// specs/skirmish/spec.yaml:268
+	// specs/skirmish/spec.yaml:271
 	if m.Owed[fx.from].Value == 1 {
 		fx.fired = append(fx.fired, 17)
 		m.Owed[fx.from] = Optional[uint8]{}
 		return took(17)
 	}
-	// specs/skirmish/spec.yaml:269
+	// specs/skirmish/spec.yaml:272
 	fx.fired = append(fx.fired, 18)
 	if !m.receiveHeard(fx) {
 		return refused(18)
@@ -390,35 +393,35 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepClosingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:248
+		// specs/skirmish/spec.yaml:251
 		if ev.Message.Hello.Version != m.Version {
 			fx.fired = append(fx.fired, 42)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
 			return took(42)
 		}
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:252
 		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 43)
 			// refused: has said so already
 			return refused(43)
 		}
-		// specs/skirmish/spec.yaml:250
+		// specs/skirmish/spec.yaml:253
 		fx.fired = append(fx.fired, 44)
 		m.receiveHello(ev, fx)
 		return took(44)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:252
+		// specs/skirmish/spec.yaml:255
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 45)
 			m.receiveSeen(fx)
 			return took(45)
 		}
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:256
 		fx.fired = append(fx.fired, 46)
 		// refused: nobody has told it to wait
 		return refused(46)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:257
+		// specs/skirmish/spec.yaml:260
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 47)
@@ -427,13 +430,13 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(47)
 		}
-		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		// specs/skirmish/spec.yaml:268 who has no place is not heard
 		fx.fired = append(fx.fired, 48)
 		return took(48)
 	case HostReceiveHeard:
 		return m.stepClosingHeard(ev, fx)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:272
+		// specs/skirmish/spec.yaml:275
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 52)
 			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
@@ -441,17 +444,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(52)
 		}
-		// specs/skirmish/spec.yaml:272 said before it knew
+		// specs/skirmish/spec.yaml:275 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 53)
 			return took(53)
 		}
-		// specs/skirmish/spec.yaml:272
+		// specs/skirmish/spec.yaml:275
 		fx.fired = append(fx.fired, 54)
 		// refused: who has no place has no say
 		return refused(54)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 55)
@@ -460,17 +463,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(55)
 		}
-		// specs/skirmish/spec.yaml:273 said before it knew
+		// specs/skirmish/spec.yaml:276 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 56)
 			return took(56)
 		}
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:276
 		fx.fired = append(fx.fired, 57)
 		// refused: who has no place has no say
 		return refused(57)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:277
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 58)
 			if !m.Setup[fx.from].receiveCancel(fx, fx.from) {
@@ -478,17 +481,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(58)
 		}
-		// specs/skirmish/spec.yaml:274 said before it knew
+		// specs/skirmish/spec.yaml:277 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 59)
 			return took(59)
 		}
-		// specs/skirmish/spec.yaml:274
+		// specs/skirmish/spec.yaml:277
 		fx.fired = append(fx.fired, 60)
 		// refused: who has no place has no say
 		return refused(60)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:278
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 61)
 			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
@@ -496,17 +499,17 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(61)
 		}
-		// specs/skirmish/spec.yaml:275 said before it knew
+		// specs/skirmish/spec.yaml:278 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 62)
 			return took(62)
 		}
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:278
 		fx.fired = append(fx.fired, 63)
 		// refused: who has no place has no say
 		return refused(63)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:279
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 64)
@@ -515,12 +518,12 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(64)
 		}
-		// specs/skirmish/spec.yaml:276 said before it knew
+		// specs/skirmish/spec.yaml:279 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 65)
 			return took(65)
 		}
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:279
 		fx.fired = append(fx.fired, 66)
 		// refused: who has no place has no say
 		return refused(66)
@@ -530,7 +533,7 @@ func (m *Host) stepClosing(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepClosingLost handles lost in the state closing.
 func (m *Host) stepClosingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:204
+	// specs/skirmish/spec.yaml:207
 	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
 		old := *m
 		fx.fired = append(fx.fired, 38)
@@ -539,7 +542,7 @@ func (m *Host) stepClosingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(38)
 	}
-	// specs/skirmish/spec.yaml:205
+	// specs/skirmish/spec.yaml:208
 	if m.Seats[fx.from].Present && countBits(uint64(m.Agreed))+1 == m.countBySeats() && m.Agreed&(1<<uint64(fx.from)) == 0 {
 		old := *m
 		fx.fired = append(fx.fired, 39)
@@ -568,13 +571,13 @@ func (m *Host) stepClosingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 			if !m.Seats[p].Present {
 				return m.undo(&old, fx, 39)
 			}
-			fx.sendTo(MessageStart, p).Start = StartMessage{Seed: m.Seed, Key: m.Keys[m.Seats[p].Value.Slot]}
+			fx.sendTo(MessageStart, p).Start = StartMessage{Seed: m.Seed, Key: m.Keys[m.Seats[p].Value.Slot], Marks: m.Marks}
 		}
 		fx.report(HostReportStarts).Starts = HostStartsReport{Seed: m.Seed}
 		m.State = HostStateStarting
 		return took(39)
 	}
-	// specs/skirmish/spec.yaml:206
+	// specs/skirmish/spec.yaml:209
 	if m.Seats[fx.from].Present {
 		old := *m
 		fx.fired = append(fx.fired, 40)
@@ -583,7 +586,7 @@ func (m *Host) stepClosingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(40)
 	}
-	// specs/skirmish/spec.yaml:207
+	// specs/skirmish/spec.yaml:210
 	fx.fired = append(fx.fired, 41)
 	m.away(fx)
 	return took(41)
@@ -591,19 +594,19 @@ func (m *Host) stepClosingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepClosingHeard handles HEARD in the state closing.
 func (m *Host) stepClosingHeard(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:267
+	// specs/skirmish/spec.yaml:270
 	if !m.Owed[fx.from].Present {
 		fx.fired = append(fx.fired, 49)
 		// refused: nothing was said
 		return refused(49)
 	}
-	// specs/skirmish/spec.yaml:268
+	// specs/skirmish/spec.yaml:271
 	if m.Owed[fx.from].Value == 1 {
 		fx.fired = append(fx.fired, 50)
 		m.Owed[fx.from] = Optional[uint8]{}
 		return took(50)
 	}
-	// specs/skirmish/spec.yaml:269
+	// specs/skirmish/spec.yaml:272
 	fx.fired = append(fx.fired, 51)
 	if !m.receiveHeard(fx) {
 		return refused(51)
@@ -619,35 +622,35 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepUnwindingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:248
+		// specs/skirmish/spec.yaml:251
 		if ev.Message.Hello.Version != m.Version {
 			fx.fired = append(fx.fired, 77)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
 			return took(77)
 		}
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:252
 		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 78)
 			// refused: has said so already
 			return refused(78)
 		}
-		// specs/skirmish/spec.yaml:250
+		// specs/skirmish/spec.yaml:253
 		fx.fired = append(fx.fired, 79)
 		m.receiveHello(ev, fx)
 		return took(79)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:252
+		// specs/skirmish/spec.yaml:255
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 80)
 			m.receiveSeen(fx)
 			return took(80)
 		}
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:256
 		fx.fired = append(fx.fired, 81)
 		// refused: nobody has told it to wait
 		return refused(81)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:257
+		// specs/skirmish/spec.yaml:260
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 82)
@@ -656,30 +659,30 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(82)
 		}
-		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		// specs/skirmish/spec.yaml:268 who has no place is not heard
 		fx.fired = append(fx.fired, 83)
 		return took(83)
 	case HostReceiveHeard:
-		// specs/skirmish/spec.yaml:267
+		// specs/skirmish/spec.yaml:270
 		if !m.Owed[fx.from].Present {
 			fx.fired = append(fx.fired, 84)
 			// refused: nothing was said
 			return refused(84)
 		}
-		// specs/skirmish/spec.yaml:268
+		// specs/skirmish/spec.yaml:271
 		if m.Owed[fx.from].Value == 1 {
 			fx.fired = append(fx.fired, 85)
 			m.Owed[fx.from] = Optional[uint8]{}
 			return took(85)
 		}
-		// specs/skirmish/spec.yaml:269
+		// specs/skirmish/spec.yaml:272
 		fx.fired = append(fx.fired, 86)
 		if !m.receiveHeard(fx) {
 			return refused(86)
 		}
 		return took(86)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:272
+		// specs/skirmish/spec.yaml:275
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 87)
 			if !m.Setup[fx.from].receiveConfirm1(fx, fx.from) {
@@ -687,17 +690,17 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(87)
 		}
-		// specs/skirmish/spec.yaml:272 said before it knew
+		// specs/skirmish/spec.yaml:275 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 88)
 			return took(88)
 		}
-		// specs/skirmish/spec.yaml:272
+		// specs/skirmish/spec.yaml:275
 		fx.fired = append(fx.fired, 89)
 		// refused: who has no place has no say
 		return refused(89)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:276
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 90)
@@ -706,17 +709,17 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(90)
 		}
-		// specs/skirmish/spec.yaml:273 said before it knew
+		// specs/skirmish/spec.yaml:276 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 91)
 			return took(91)
 		}
-		// specs/skirmish/spec.yaml:273
+		// specs/skirmish/spec.yaml:276
 		fx.fired = append(fx.fired, 92)
 		// refused: who has no place has no say
 		return refused(92)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:278
 		if m.Seats[fx.from].Present {
 			fx.fired = append(fx.fired, 93)
 			if !m.Setup[fx.from].receiveCancelack(fx, fx.from) {
@@ -724,17 +727,17 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(93)
 		}
-		// specs/skirmish/spec.yaml:275 said before it knew
+		// specs/skirmish/spec.yaml:278 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 94)
 			return took(94)
 		}
-		// specs/skirmish/spec.yaml:275
+		// specs/skirmish/spec.yaml:278
 		fx.fired = append(fx.fired, 95)
 		// refused: who has no place has no say
 		return refused(95)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:279
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 96)
@@ -743,12 +746,12 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(96)
 		}
-		// specs/skirmish/spec.yaml:276 said before it knew
+		// specs/skirmish/spec.yaml:279 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 97)
 			return took(97)
 		}
-		// specs/skirmish/spec.yaml:276
+		// specs/skirmish/spec.yaml:279
 		fx.fired = append(fx.fired, 98)
 		// refused: who has no place has no say
 		return refused(98)
@@ -758,7 +761,7 @@ func (m *Host) stepUnwinding(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepUnwindingCancel handles CANCEL in the state unwinding.
 func (m *Host) stepUnwindingCancel(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:215
+	// specs/skirmish/spec.yaml:218
 	if m.Bound&(1<<uint64(fx.from)) != 0 && countBits(uint64(m.Bound)) == 1 {
 		old := *m
 		fx.fired = append(fx.fired, 70)
@@ -781,7 +784,7 @@ func (m *Host) stepUnwindingCancel(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(70)
 	}
-	// specs/skirmish/spec.yaml:216
+	// specs/skirmish/spec.yaml:219
 	if m.Bound&(1<<uint64(fx.from)) != 0 {
 		old := *m
 		fx.fired = append(fx.fired, 71)
@@ -801,7 +804,7 @@ func (m *Host) stepUnwindingCancel(ev *HostEvent, fx *HostEffects) fsm.Result {
 		m.Bound = m.Bound &^ (1 << uint64(fx.from))
 		return took(71)
 	}
-	// specs/skirmish/spec.yaml:217 one who is aside has said so before it knew
+	// specs/skirmish/spec.yaml:220 one who is aside has said so before it knew
 	if m.Seats[fx.from].Present || m.Aside[fx.from].Present {
 		fx.fired = append(fx.fired, 72)
 		if m.Seats[fx.from].Present && !m.Setup[fx.from].receiveCancel(fx, fx.from) {
@@ -809,7 +812,7 @@ func (m *Host) stepUnwindingCancel(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(72)
 	}
-	// specs/skirmish/spec.yaml:218
+	// specs/skirmish/spec.yaml:221
 	fx.fired = append(fx.fired, 73)
 	// refused: who has no place has no say
 	return refused(73)
@@ -817,7 +820,7 @@ func (m *Host) stepUnwindingCancel(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepUnwindingLost handles lost in the state unwinding.
 func (m *Host) stepUnwindingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:220
+	// specs/skirmish/spec.yaml:223
 	if m.Bound&(1<<uint64(fx.from)) != 0 && countBits(uint64(m.Bound)) == 1 {
 		old := *m
 		fx.fired = append(fx.fired, 74)
@@ -826,7 +829,7 @@ func (m *Host) stepUnwindingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(74)
 	}
-	// specs/skirmish/spec.yaml:221
+	// specs/skirmish/spec.yaml:224
 	if m.Seats[fx.from].Present {
 		old := *m
 		fx.fired = append(fx.fired, 75)
@@ -835,7 +838,7 @@ func (m *Host) stepUnwindingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(75)
 	}
-	// specs/skirmish/spec.yaml:222
+	// specs/skirmish/spec.yaml:225
 	fx.fired = append(fx.fired, 76)
 	m.away(fx)
 	return took(76)
@@ -849,35 +852,35 @@ func (m *Host) stepStarting(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepStartingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:248
+		// specs/skirmish/spec.yaml:251
 		if ev.Message.Hello.Version != m.Version {
 			fx.fired = append(fx.fired, 103)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
 			return took(103)
 		}
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:252
 		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 104)
 			// refused: has said so already
 			return refused(104)
 		}
-		// specs/skirmish/spec.yaml:250
+		// specs/skirmish/spec.yaml:253
 		fx.fired = append(fx.fired, 105)
 		m.receiveHello(ev, fx)
 		return took(105)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:252
+		// specs/skirmish/spec.yaml:255
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 106)
 			m.receiveSeen(fx)
 			return took(106)
 		}
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:256
 		fx.fired = append(fx.fired, 107)
 		// refused: nobody has told it to wait
 		return refused(107)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:257
+		// specs/skirmish/spec.yaml:260
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 108)
@@ -886,30 +889,30 @@ func (m *Host) stepStarting(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(108)
 		}
-		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		// specs/skirmish/spec.yaml:268 who has no place is not heard
 		fx.fired = append(fx.fired, 109)
 		return took(109)
 	case HostReceiveHeard:
-		// specs/skirmish/spec.yaml:267
+		// specs/skirmish/spec.yaml:270
 		if !m.Owed[fx.from].Present {
 			fx.fired = append(fx.fired, 110)
 			// refused: nothing was said
 			return refused(110)
 		}
-		// specs/skirmish/spec.yaml:268
+		// specs/skirmish/spec.yaml:271
 		if m.Owed[fx.from].Value == 1 {
 			fx.fired = append(fx.fired, 111)
 			m.Owed[fx.from] = Optional[uint8]{}
 			return took(111)
 		}
-		// specs/skirmish/spec.yaml:269
+		// specs/skirmish/spec.yaml:272
 		fx.fired = append(fx.fired, 112)
 		if !m.receiveHeard(fx) {
 			return refused(112)
 		}
 		return took(112)
 	case HostReceiveReady:
-		// specs/skirmish/spec.yaml:279
+		// specs/skirmish/spec.yaml:282
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 113)
@@ -918,57 +921,57 @@ func (m *Host) stepStarting(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(113)
 		}
-		// specs/skirmish/spec.yaml:279
+		// specs/skirmish/spec.yaml:282
 		fx.fired = append(fx.fired, 114)
 		// refused: who has no place is not waited for
 		return refused(114)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 115)
 			return took(115)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 116)
 		// refused: nothing is open now
 		return refused(116)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 117)
 			return took(117)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 118)
 		// refused: nothing is open now
 		return refused(118)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 119)
 			return took(119)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 120)
 		// refused: nothing is open now
 		return refused(120)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 121)
 			return took(121)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 122)
 		// refused: nothing is open now
 		return refused(122)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 123)
 			return took(123)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 124)
 		// refused: nothing is open now
 		return refused(124)
@@ -978,7 +981,7 @@ func (m *Host) stepStarting(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepStartingGo handles go in the state starting.
 func (m *Host) stepStartingGo(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:226
+	// specs/skirmish/spec.yaml:229
 	if m.all2() {
 		old := *m
 		fx.fired = append(fx.fired, 99)
@@ -1009,7 +1012,7 @@ func (m *Host) stepStartingGo(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepStartingLost handles lost in the state starting.
 func (m *Host) stepStartingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:230
+	// specs/skirmish/spec.yaml:233
 	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
 		old := *m
 		fx.fired = append(fx.fired, 100)
@@ -1018,7 +1021,7 @@ func (m *Host) stepStartingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(100)
 	}
-	// specs/skirmish/spec.yaml:231
+	// specs/skirmish/spec.yaml:234
 	if m.Seats[fx.from].Present {
 		old := *m
 		fx.fired = append(fx.fired, 101)
@@ -1027,7 +1030,7 @@ func (m *Host) stepStartingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(101)
 	}
-	// specs/skirmish/spec.yaml:232
+	// specs/skirmish/spec.yaml:235
 	fx.fired = append(fx.fired, 102)
 	m.away(fx)
 	return took(102)
@@ -1041,35 +1044,35 @@ func (m *Host) stepPlaying(ev *HostEvent, fx *HostEffects) fsm.Result {
 	case HostEventLost:
 		return m.stepPlayingLost(ev, fx)
 	case HostReceiveHello:
-		// specs/skirmish/spec.yaml:248
+		// specs/skirmish/spec.yaml:251
 		if ev.Message.Hello.Version != m.Version {
 			fx.fired = append(fx.fired, 130)
 			fx.sendTo(MessageRefused, fx.from).Refused = RefusedMessage{Why: WhyOtherVersion}
 			return took(130)
 		}
-		// specs/skirmish/spec.yaml:249
+		// specs/skirmish/spec.yaml:252
 		if m.Seats[fx.from].Present || m.Waiting[fx.from].Present || m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 131)
 			// refused: has said so already
 			return refused(131)
 		}
-		// specs/skirmish/spec.yaml:250
+		// specs/skirmish/spec.yaml:253
 		fx.fired = append(fx.fired, 132)
 		m.receiveHello(ev, fx)
 		return took(132)
 	case HostReceiveSeen:
-		// specs/skirmish/spec.yaml:252
+		// specs/skirmish/spec.yaml:255
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 133)
 			m.receiveSeen(fx)
 			return took(133)
 		}
-		// specs/skirmish/spec.yaml:253
+		// specs/skirmish/spec.yaml:256
 		fx.fired = append(fx.fired, 134)
 		// refused: nobody has told it to wait
 		return refused(134)
 	case HostReceiveSay:
-		// specs/skirmish/spec.yaml:257
+		// specs/skirmish/spec.yaml:260
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 135)
@@ -1078,30 +1081,30 @@ func (m *Host) stepPlaying(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(135)
 		}
-		// specs/skirmish/spec.yaml:265 who has no place is not heard
+		// specs/skirmish/spec.yaml:268 who has no place is not heard
 		fx.fired = append(fx.fired, 136)
 		return took(136)
 	case HostReceiveHeard:
-		// specs/skirmish/spec.yaml:267
+		// specs/skirmish/spec.yaml:270
 		if !m.Owed[fx.from].Present {
 			fx.fired = append(fx.fired, 137)
 			// refused: nothing was said
 			return refused(137)
 		}
-		// specs/skirmish/spec.yaml:268
+		// specs/skirmish/spec.yaml:271
 		if m.Owed[fx.from].Value == 1 {
 			fx.fired = append(fx.fired, 138)
 			m.Owed[fx.from] = Optional[uint8]{}
 			return took(138)
 		}
-		// specs/skirmish/spec.yaml:269
+		// specs/skirmish/spec.yaml:272
 		fx.fired = append(fx.fired, 139)
 		if !m.receiveHeard(fx) {
 			return refused(139)
 		}
 		return took(139)
 	case HostReceiveReady:
-		// specs/skirmish/spec.yaml:279
+		// specs/skirmish/spec.yaml:282
 		if m.Seats[fx.from].Present {
 			old := *m
 			fx.fired = append(fx.fired, 140)
@@ -1110,57 +1113,57 @@ func (m *Host) stepPlaying(ev *HostEvent, fx *HostEffects) fsm.Result {
 			}
 			return took(140)
 		}
-		// specs/skirmish/spec.yaml:279
+		// specs/skirmish/spec.yaml:282
 		fx.fired = append(fx.fired, 141)
 		// refused: who has no place is not waited for
 		return refused(141)
 	case HostReceiveConfirm1:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 142)
 			return took(142)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 143)
 		// refused: nothing is open now
 		return refused(143)
 	case HostReceiveConfirm2:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 144)
 			return took(144)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 145)
 		// refused: nothing is open now
 		return refused(145)
 	case HostReceiveCancel:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 146)
 			return took(146)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 147)
 		// refused: nothing is open now
 		return refused(147)
 	case HostReceiveCancelack:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 148)
 			return took(148)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 149)
 		// refused: nothing is open now
 		return refused(149)
 	case HostReceiveChange:
-		// specs/skirmish/spec.yaml:280 said before it knew
+		// specs/skirmish/spec.yaml:283 said before it knew
 		if m.Aside[fx.from].Present {
 			fx.fired = append(fx.fired, 150)
 			return took(150)
 		}
-		// specs/skirmish/spec.yaml:280
+		// specs/skirmish/spec.yaml:283
 		fx.fired = append(fx.fired, 151)
 		// refused: nothing is open now
 		return refused(151)
@@ -1170,7 +1173,7 @@ func (m *Host) stepPlaying(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepPlayingEnd handles end in the state playing.
 func (m *Host) stepPlayingEnd(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:237
+	// specs/skirmish/spec.yaml:240
 	if m.all2() {
 		old := *m
 		fx.fired = append(fx.fired, 126)
@@ -1203,7 +1206,7 @@ func (m *Host) stepPlayingEnd(ev *HostEvent, fx *HostEffects) fsm.Result {
 
 // stepPlayingLost handles lost in the state playing.
 func (m *Host) stepPlayingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
-	// specs/skirmish/spec.yaml:241
+	// specs/skirmish/spec.yaml:244
 	if m.Seats[fx.from].Present && m.countBySeats() == 1 {
 		old := *m
 		fx.fired = append(fx.fired, 127)
@@ -1212,7 +1215,7 @@ func (m *Host) stepPlayingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(127)
 	}
-	// specs/skirmish/spec.yaml:242
+	// specs/skirmish/spec.yaml:245
 	if m.Seats[fx.from].Present {
 		old := *m
 		fx.fired = append(fx.fired, 128)
@@ -1221,7 +1224,7 @@ func (m *Host) stepPlayingLost(ev *HostEvent, fx *HostEffects) fsm.Result {
 		}
 		return took(128)
 	}
-	// specs/skirmish/spec.yaml:243
+	// specs/skirmish/spec.yaml:246
 	fx.fired = append(fx.fired, 129)
 	m.away(fx)
 	return took(129)
@@ -1505,7 +1508,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 		case HostStateGathering:
 			switch next.kind {
 			case hostWaitingSetupChanged:
-				// specs/skirmish/spec.yaml:174
+				// specs/skirmish/spec.yaml:177
 				fx.fired = append(fx.fired, 5)
 				fx.report(HostReportChanged).Changed = HostChangedReport{Property: next.setupChanged.property, Value: next.setupChanged.value}
 				if !m.pass(fx, next.setupChanged.c, next.setupChanged.property, next.setupChanged.value) {
@@ -1513,14 +1516,14 @@ func (m *Host) settle(fx *HostEffects) bool {
 				}
 				continue
 			case hostWaitingReadyPassed:
-				// specs/skirmish/spec.yaml:175 of each, at the end of the match
+				// specs/skirmish/spec.yaml:178 of each, at the end of the match
 				fx.fired = append(fx.fired, 6)
 				continue
 			}
 		case HostStateClosing:
 			switch next.kind {
 			case hostWaitingSetupCancelled:
-				// specs/skirmish/spec.yaml:201
+				// specs/skirmish/spec.yaml:204
 				if m.all(next) {
 					fx.fired = append(fx.fired, 36)
 					if !m.unsettle(fx, next.setupCancelled.c) {
@@ -1532,7 +1535,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 					}
 					continue
 				}
-				// specs/skirmish/spec.yaml:202
+				// specs/skirmish/spec.yaml:205
 				fx.fired = append(fx.fired, 37)
 				if !m.unsettle(fx, next.setupCancelled.c) {
 					return false
@@ -1540,7 +1543,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 				m.State = HostStateUnwinding
 				continue
 			case hostWaitingSetupFinished:
-				// specs/skirmish/spec.yaml:198
+				// specs/skirmish/spec.yaml:201
 				if countBits(uint64(m.Agreed))+1 == m.countBySeats() {
 					fx.fired = append(fx.fired, 34)
 					m.Agreed = 0
@@ -1558,13 +1561,13 @@ func (m *Host) settle(fx *HostEffects) bool {
 						if !m.Seats[p].Present {
 							return false
 						}
-						fx.sendTo(MessageStart, p).Start = StartMessage{Seed: m.Seed, Key: m.Keys[m.Seats[p].Value.Slot]}
+						fx.sendTo(MessageStart, p).Start = StartMessage{Seed: m.Seed, Key: m.Keys[m.Seats[p].Value.Slot], Marks: m.Marks}
 					}
 					fx.report(HostReportStarts).Starts = HostStartsReport{Seed: m.Seed}
 					m.State = HostStateStarting
 					continue
 				}
-				// specs/skirmish/spec.yaml:199
+				// specs/skirmish/spec.yaml:202
 				fx.fired = append(fx.fired, 35)
 				m.Agreed |= Links(1 << uint64(next.setupFinished.c))
 				continue
@@ -1572,7 +1575,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 		case HostStateUnwinding:
 			switch next.kind {
 			case hostWaitingSetupChanged:
-				// specs/skirmish/spec.yaml:213
+				// specs/skirmish/spec.yaml:216
 				fx.fired = append(fx.fired, 69)
 				fx.report(HostReportChanged).Changed = HostChangedReport{Property: next.setupChanged.property, Value: next.setupChanged.value}
 				if !m.pass(fx, next.setupChanged.c, next.setupChanged.property, next.setupChanged.value) {
@@ -1580,7 +1583,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 				}
 				continue
 			case hostWaitingSetupFinished:
-				// specs/skirmish/spec.yaml:211
+				// specs/skirmish/spec.yaml:214
 				if countBits(uint64(m.Bound)) == 1 {
 					fx.fired = append(fx.fired, 67)
 					m.Setup[next.setupFinished.c] = newHostSetupPart(0)
@@ -1598,7 +1601,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 					}
 					continue
 				}
-				// specs/skirmish/spec.yaml:212
+				// specs/skirmish/spec.yaml:215
 				fx.fired = append(fx.fired, 68)
 				m.Bound = m.Bound &^ (1 << uint64(next.setupFinished.c))
 				m.Setup[next.setupFinished.c] = newHostSetupPart(0)
@@ -1614,7 +1617,7 @@ func (m *Host) settle(fx *HostEffects) bool {
 			}
 		case HostStatePlaying:
 			if next.kind == hostWaitingReadyPassed {
-				// specs/skirmish/spec.yaml:235 of each, at the beginning
+				// specs/skirmish/spec.yaml:238 of each, at the beginning
 				fx.fired = append(fx.fired, 125)
 				continue
 			}

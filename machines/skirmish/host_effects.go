@@ -29,7 +29,7 @@ const (
 	HostReceiveCancel                         // forget my CONFIRM1
 	HostReceiveCancelack                      // I have your CANCEL
 	HostReceiveReopen                         // somebody has changed a setting after you agreed: all settings are open again
-	HostReceiveStart                          // all have agreed; the key is the receiver's alone
+	HostReceiveStart                          // all have agreed; the key is the receiver's alone, and the marks are of all keys: who is the host after this one knows by them who comes back
 	HostReceiveReady                          // I have loaded; and, in the match: it is over here
 	HostCommandSet                            // the host's own user changes a setting
 	HostCommandAgree                          // all players have agreed, so the host does
@@ -61,15 +61,17 @@ type HostSetCommand struct {
 
 // HostAgreeCommand are the fields of command agree: all players have agreed, so the host does.
 type HostAgreeCommand struct {
-	Seed Seed
-	Keys Keys
+	Seed  Seed
+	Keys  Keys
+	Marks Marks
 }
 
 // HostPressCommand are the fields of command press: some have agreed, and have waited long enough for the
 // others.
 type HostPressCommand struct {
-	Seed Seed
-	Keys Keys
+	Seed  Seed
+	Keys  Keys
+	Marks Marks
 }
 
 // invalid reports whether a field is outside its type's range; such an event is refused.

@@ -26,7 +26,7 @@ const (
 	MessageCancel                       // forget my CONFIRM1
 	MessageCancelack                    // I have your CANCEL
 	MessageReopen                       // somebody has changed a setting after you agreed: all settings are open again
-	MessageStart                        // all have agreed; the key is the receiver's alone
+	MessageStart                        // all have agreed; the key is the receiver's alone, and the marks are of all keys: who is the host after this one knows by them who comes back
 	MessageReady                        // I have loaded; and, in the match: it is over here
 )
 
@@ -104,8 +104,10 @@ type ChangeMessage struct {
 	Value    Value
 }
 
-// StartMessage are the fields of START. all have agreed; the key is the receiver's alone.
+// StartMessage are the fields of START. all have agreed; the key is the receiver's alone, and the marks are
+// of all keys: who is the host after this one knows by them who comes back.
 type StartMessage struct {
-	Seed Seed
-	Key  Key
+	Seed  Seed
+	Key   Key
+	Marks Marks
 }

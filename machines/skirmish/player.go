@@ -68,13 +68,13 @@ func (m *Player2) Step(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepAway(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandJoin:
-		// specs/skirmish/spec.yaml:311
+		// specs/skirmish/spec.yaml:314
 		fx.fired = append(fx.fired, 0)
 		fx.sendTo(MessageHello, HostConst).Hello = HelloMessage{Version: ev.Join.Version, Name: ev.Join.Name, Wish: ev.Join.Wish}
 		m.State = PlayerStateKnocking
 		return took(0)
 	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:312
+		// specs/skirmish/spec.yaml:315
 		fx.fired = append(fx.fired, 1)
 		m.linkLost(fx)
 		return took(1)
@@ -86,30 +86,30 @@ func (m *Player2) stepAway(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepKnocking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveRefused:
-		// specs/skirmish/spec.yaml:315
+		// specs/skirmish/spec.yaml:318
 		fx.fired = append(fx.fired, 2)
 		fx.report(PlayerReportRefused).Refused = PlayerRefusedReport{Why: ev.Message.Refused.Why}
 		fx.closeTo(HostConst)
 		m.State = PlayerStateGone
 		return took(2)
 	case PlayerReceiveWait:
-		// specs/skirmish/spec.yaml:316
+		// specs/skirmish/spec.yaml:319
 		fx.fired = append(fx.fired, 3)
 		fx.report(PlayerReportWaits).Waits = PlayerWaitsReport{Place: ev.Message.Wait.Place}
 		return took(3)
 	case PlayerReceiveWelcome:
-		// specs/skirmish/spec.yaml:317
+		// specs/skirmish/spec.yaml:320
 		fx.fired = append(fx.fired, 4)
 		fx.report(PlayerReportWelcome).Welcome = PlayerWelcomeReport{Slot: ev.Message.Welcome.Slot, Place: ev.Message.Welcome.Place}
 		m.State = PlayerStateLobby
 		return took(4)
 	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:355
+		// specs/skirmish/spec.yaml:358
 		fx.fired = append(fx.fired, 5)
 		m.linkLost(fx)
 		return took(5)
 	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:356
+		// specs/skirmish/spec.yaml:359
 		fx.fired = append(fx.fired, 6)
 		m.commandLeave(fx)
 		return took(6)
@@ -121,35 +121,35 @@ func (m *Player2) stepKnocking(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandChange:
-		// specs/skirmish/spec.yaml:320
+		// specs/skirmish/spec.yaml:323
 		fx.fired = append(fx.fired, 7)
 		if !m.Setup.commandChange(fx, ev.Change.Property, ev.Change.Value) {
 			return refused(7)
 		}
 		return took(7)
 	case PlayerCommandAgree:
-		// specs/skirmish/spec.yaml:321
+		// specs/skirmish/spec.yaml:324
 		fx.fired = append(fx.fired, 8)
 		if !m.Setup.commandConfirm(fx) {
 			return refused(8)
 		}
 		return took(8)
 	case PlayerCommandCancel:
-		// specs/skirmish/spec.yaml:322
+		// specs/skirmish/spec.yaml:325
 		fx.fired = append(fx.fired, 9)
 		if !m.Setup.commandCancel(fx) {
 			return refused(9)
 		}
 		return took(9)
 	case PlayerReceiveConfirm1:
-		// specs/skirmish/spec.yaml:323
+		// specs/skirmish/spec.yaml:326
 		fx.fired = append(fx.fired, 10)
 		if !m.Setup.receiveConfirm1(fx) {
 			return refused(10)
 		}
 		return took(10)
 	case PlayerReceiveConfirm2:
-		// specs/skirmish/spec.yaml:323
+		// specs/skirmish/spec.yaml:326
 		old := *m
 		fx.fired = append(fx.fired, 11)
 		if !m.Setup.receiveConfirm2(fx) || !m.settle(fx) {
@@ -157,21 +157,21 @@ func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		}
 		return took(11)
 	case PlayerReceiveCancel:
-		// specs/skirmish/spec.yaml:323
+		// specs/skirmish/spec.yaml:326
 		fx.fired = append(fx.fired, 12)
 		if !m.Setup.receiveCancel(fx) {
 			return refused(12)
 		}
 		return took(12)
 	case PlayerReceiveCancelack:
-		// specs/skirmish/spec.yaml:323
+		// specs/skirmish/spec.yaml:326
 		fx.fired = append(fx.fired, 13)
 		if !m.Setup.receiveCancelack(fx) {
 			return refused(13)
 		}
 		return took(13)
 	case PlayerReceiveChange:
-		// specs/skirmish/spec.yaml:323
+		// specs/skirmish/spec.yaml:326
 		old := *m
 		fx.fired = append(fx.fired, 14)
 		if !m.Setup.receiveChange(fx, ev.Message.Change.Property, ev.Message.Change.Value) {
@@ -182,7 +182,7 @@ func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		}
 		return took(14)
 	case PlayerReceiveAside:
-		// specs/skirmish/spec.yaml:327
+		// specs/skirmish/spec.yaml:330
 		fx.fired = append(fx.fired, 18)
 		m.Setup = newPlayerSetupPart(1)
 		fx.sendTo(MessageSeen, HostConst)
@@ -190,28 +190,28 @@ func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		m.State = PlayerStateKnocking
 		return took(18)
 	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:349
+		// specs/skirmish/spec.yaml:352
 		fx.fired = append(fx.fired, 19)
 		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
 		return took(19)
 	case PlayerReceiveSaid:
-		// specs/skirmish/spec.yaml:350
+		// specs/skirmish/spec.yaml:353
 		fx.fired = append(fx.fired, 20)
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
 		fx.sendTo(MessageHeard, HostConst)
 		return took(20)
 	case PlayerCommandSay:
-		// specs/skirmish/spec.yaml:352
+		// specs/skirmish/spec.yaml:355
 		fx.fired = append(fx.fired, 21)
 		fx.sendTo(MessageSay, HostConst).Say = SayMessage{Text: ev.Say.Text}
 		return took(21)
 	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:355
+		// specs/skirmish/spec.yaml:358
 		fx.fired = append(fx.fired, 22)
 		m.linkLost(fx)
 		return took(22)
 	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:356
+		// specs/skirmish/spec.yaml:359
 		fx.fired = append(fx.fired, 23)
 		m.commandLeave(fx)
 		return took(23)
@@ -223,41 +223,41 @@ func (m *Player2) stepLobby(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepAgreed(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveReopen:
-		// specs/skirmish/spec.yaml:330
+		// specs/skirmish/spec.yaml:333
 		fx.fired = append(fx.fired, 24)
 		m.Setup = newPlayerSetupPart(1)
 		fx.report(PlayerReportReopened)
 		m.State = PlayerStateLobby
 		return took(24)
 	case PlayerReceiveStart:
-		// specs/skirmish/spec.yaml:331
+		// specs/skirmish/spec.yaml:334
 		fx.fired = append(fx.fired, 25)
-		fx.report(PlayerReportStarts).Starts = PlayerStartsReport{Seed: ev.Message.Start.Seed, Key: ev.Message.Start.Key}
+		fx.report(PlayerReportStarts).Starts = PlayerStartsReport{Seed: ev.Message.Start.Seed, Key: ev.Message.Start.Key, Marks: ev.Message.Start.Marks}
 		m.State = PlayerStateLoading
 		return took(25)
 	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:349
+		// specs/skirmish/spec.yaml:352
 		fx.fired = append(fx.fired, 26)
 		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
 		return took(26)
 	case PlayerReceiveSaid:
-		// specs/skirmish/spec.yaml:350
+		// specs/skirmish/spec.yaml:353
 		fx.fired = append(fx.fired, 27)
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
 		fx.sendTo(MessageHeard, HostConst)
 		return took(27)
 	case PlayerCommandSay:
-		// specs/skirmish/spec.yaml:352
+		// specs/skirmish/spec.yaml:355
 		fx.fired = append(fx.fired, 28)
 		fx.sendTo(MessageSay, HostConst).Say = SayMessage{Text: ev.Say.Text}
 		return took(28)
 	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:355
+		// specs/skirmish/spec.yaml:358
 		fx.fired = append(fx.fired, 29)
 		m.linkLost(fx)
 		return took(29)
 	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:356
+		// specs/skirmish/spec.yaml:359
 		fx.fired = append(fx.fired, 30)
 		m.commandLeave(fx)
 		return took(30)
@@ -269,7 +269,7 @@ func (m *Player2) stepAgreed(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepLoading(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandReady:
-		// specs/skirmish/spec.yaml:334
+		// specs/skirmish/spec.yaml:337
 		old := *m
 		fx.fired = append(fx.fired, 31)
 		if !m.Ready.commandReady(fx) || !m.settle(fx) {
@@ -277,7 +277,7 @@ func (m *Player2) stepLoading(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		}
 		return took(31)
 	case PlayerReceiveReady:
-		// specs/skirmish/spec.yaml:335
+		// specs/skirmish/spec.yaml:338
 		old := *m
 		fx.fired = append(fx.fired, 32)
 		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
@@ -285,26 +285,31 @@ func (m *Player2) stepLoading(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 		}
 		return took(32)
 	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:349
+		// specs/skirmish/spec.yaml:352
 		fx.fired = append(fx.fired, 34)
 		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
 		return took(34)
 	case PlayerReceiveSaid:
-		// specs/skirmish/spec.yaml:350
+		// specs/skirmish/spec.yaml:353
 		fx.fired = append(fx.fired, 35)
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
 		fx.sendTo(MessageHeard, HostConst)
 		return took(35)
-	case PlayerEventLost:
+	case PlayerCommandSay:
 		// specs/skirmish/spec.yaml:355
 		fx.fired = append(fx.fired, 36)
-		m.linkLost(fx)
+		fx.sendTo(MessageSay, HostConst).Say = SayMessage{Text: ev.Say.Text}
 		return took(36)
-	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:356
+	case PlayerEventLost:
+		// specs/skirmish/spec.yaml:358
 		fx.fired = append(fx.fired, 37)
-		m.commandLeave(fx)
+		m.linkLost(fx)
 		return took(37)
+	case PlayerCommandLeave:
+		// specs/skirmish/spec.yaml:359
+		fx.fired = append(fx.fired, 38)
+		m.commandLeave(fx)
+		return took(38)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -313,42 +318,47 @@ func (m *Player2) stepLoading(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepMatch(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerCommandFinish:
-		// specs/skirmish/spec.yaml:339
-		old := *m
-		fx.fired = append(fx.fired, 38)
-		if !m.Ready.commandReady(fx) || !m.settle(fx) {
-			return m.undo(&old, fx, 38)
-		}
-		return took(38)
-	case PlayerReceiveReady:
-		// specs/skirmish/spec.yaml:340
+		// specs/skirmish/spec.yaml:342
 		old := *m
 		fx.fired = append(fx.fired, 39)
-		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+		if !m.Ready.commandReady(fx) || !m.settle(fx) {
 			return m.undo(&old, fx, 39)
 		}
 		return took(39)
+	case PlayerReceiveReady:
+		// specs/skirmish/spec.yaml:343
+		old := *m
+		fx.fired = append(fx.fired, 40)
+		if !m.Ready.receiveReady(fx) || !m.settle(fx) {
+			return m.undo(&old, fx, 40)
+		}
+		return took(40)
 	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:349
-		fx.fired = append(fx.fired, 41)
-		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
-		return took(41)
-	case PlayerReceiveSaid:
-		// specs/skirmish/spec.yaml:350
+		// specs/skirmish/spec.yaml:352
 		fx.fired = append(fx.fired, 42)
+		fx.report(PlayerReportPlayers).Players = PlayerPlayersReport{Players: ev.Message.Players.Players}
+		return took(42)
+	case PlayerReceiveSaid:
+		// specs/skirmish/spec.yaml:353
+		fx.fired = append(fx.fired, 43)
 		fx.report(PlayerReportSaid).Said = PlayerSaidReport{Slot: ev.Message.Said.Slot, Text: ev.Message.Said.Text}
 		fx.sendTo(MessageHeard, HostConst)
-		return took(42)
-	case PlayerEventLost:
-		// specs/skirmish/spec.yaml:355
-		fx.fired = append(fx.fired, 43)
-		m.linkLost(fx)
 		return took(43)
-	case PlayerCommandLeave:
-		// specs/skirmish/spec.yaml:356
+	case PlayerCommandSay:
+		// specs/skirmish/spec.yaml:355
 		fx.fired = append(fx.fired, 44)
-		m.commandLeave(fx)
+		fx.sendTo(MessageSay, HostConst).Say = SayMessage{Text: ev.Say.Text}
 		return took(44)
+	case PlayerEventLost:
+		// specs/skirmish/spec.yaml:358
+		fx.fired = append(fx.fired, 45)
+		m.linkLost(fx)
+		return took(45)
+	case PlayerCommandLeave:
+		// specs/skirmish/spec.yaml:359
+		fx.fired = append(fx.fired, 46)
+		m.commandLeave(fx)
+		return took(46)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -357,47 +367,47 @@ func (m *Player2) stepMatch(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 func (m *Player2) stepGone(ev *PlayerEvent, fx *PlayerEffects) fsm.Result {
 	switch ev.Kind {
 	case PlayerReceiveRefused:
-		// specs/skirmish/spec.yaml:345
-		return ignored(45)
-	case PlayerReceiveWait:
-		// specs/skirmish/spec.yaml:345
-		return ignored(46)
-	case PlayerReceiveWelcome:
-		// specs/skirmish/spec.yaml:345
+		// specs/skirmish/spec.yaml:348
 		return ignored(47)
-	case PlayerReceiveAside:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveWait:
+		// specs/skirmish/spec.yaml:348
 		return ignored(48)
-	case PlayerReceiveSaid:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveWelcome:
+		// specs/skirmish/spec.yaml:348
 		return ignored(49)
-	case PlayerReceivePlayers:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveAside:
+		// specs/skirmish/spec.yaml:348
 		return ignored(50)
-	case PlayerReceiveChange:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveSaid:
+		// specs/skirmish/spec.yaml:348
 		return ignored(51)
-	case PlayerReceiveConfirm1:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceivePlayers:
+		// specs/skirmish/spec.yaml:348
 		return ignored(52)
-	case PlayerReceiveConfirm2:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveChange:
+		// specs/skirmish/spec.yaml:348
 		return ignored(53)
-	case PlayerReceiveCancel:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveConfirm1:
+		// specs/skirmish/spec.yaml:348
 		return ignored(54)
-	case PlayerReceiveCancelack:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveConfirm2:
+		// specs/skirmish/spec.yaml:348
 		return ignored(55)
-	case PlayerReceiveReopen:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveCancel:
+		// specs/skirmish/spec.yaml:348
 		return ignored(56)
-	case PlayerReceiveStart:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveCancelack:
+		// specs/skirmish/spec.yaml:348
 		return ignored(57)
-	case PlayerReceiveReady:
-		// specs/skirmish/spec.yaml:345
+	case PlayerReceiveReopen:
+		// specs/skirmish/spec.yaml:348
 		return ignored(58)
+	case PlayerReceiveStart:
+		// specs/skirmish/spec.yaml:348
+		return ignored(59)
+	case PlayerReceiveReady:
+		// specs/skirmish/spec.yaml:348
+		return ignored(60)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -425,24 +435,24 @@ func (m *Player2) settle(fx *PlayerEffects) bool {
 		case PlayerStateLobby:
 			switch next.kind {
 			case playerWaitingSetupChanged:
-				// specs/skirmish/spec.yaml:324
+				// specs/skirmish/spec.yaml:327
 				fx.fired = append(fx.fired, 15)
 				fx.report(PlayerReportChanged).Changed = PlayerChangedReport{Property: next.setupChanged.property, Value: next.setupChanged.value}
 				continue
 			case playerWaitingSetupCancelled:
-				// specs/skirmish/spec.yaml:325
+				// specs/skirmish/spec.yaml:328
 				fx.fired = append(fx.fired, 16)
 				fx.report(PlayerReportReopened)
 				continue
 			case playerWaitingSetupFinished:
-				// specs/skirmish/spec.yaml:326
+				// specs/skirmish/spec.yaml:329
 				fx.fired = append(fx.fired, 17)
 				m.State = PlayerStateAgreed
 				continue
 			}
 		case PlayerStateLoading:
 			if next.kind == playerWaitingReadyPassed {
-				// specs/skirmish/spec.yaml:336
+				// specs/skirmish/spec.yaml:339
 				fx.fired = append(fx.fired, 33)
 				fx.report(PlayerReportBegins)
 				m.State = PlayerStateMatch
@@ -450,8 +460,8 @@ func (m *Player2) settle(fx *PlayerEffects) bool {
 			}
 		case PlayerStateMatch:
 			if next.kind == playerWaitingReadyPassed {
-				// specs/skirmish/spec.yaml:341
-				fx.fired = append(fx.fired, 40)
+				// specs/skirmish/spec.yaml:344
+				fx.fired = append(fx.fired, 41)
 				m.Setup = newPlayerSetupPart(1)
 				fx.report(PlayerReportEnds)
 				m.State = PlayerStateLobby

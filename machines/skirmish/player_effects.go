@@ -29,7 +29,7 @@ const (
 	PlayerReceiveCancel                           // forget my CONFIRM1
 	PlayerReceiveCancelack                        // I have your CANCEL
 	PlayerReceiveReopen                           // somebody has changed a setting after you agreed: all settings are open again
-	PlayerReceiveStart                            // all have agreed; the key is the receiver's alone
+	PlayerReceiveStart                            // all have agreed; the key is the receiver's alone, and the marks are of all keys: who is the host after this one knows by them who comes back
 	PlayerReceiveReady                            // I have loaded; and, in the match: it is over here
 	PlayerCommandJoin                             // the user wants to play, in this slot if it is free
 	PlayerCommandChange                           // the user changes a setting
@@ -196,8 +196,9 @@ type PlayerChangedReport struct {
 // PlayerStartsReport are the fields of report starts: all have agreed; load the match, and show the key at
 // its door.
 type PlayerStartsReport struct {
-	Seed Seed
-	Key  Key
+	Seed  Seed
+	Key   Key
+	Marks Marks
 }
 
 // PlayerSaidReport are the fields of report said: somebody has said something.

@@ -50,6 +50,7 @@ func appendMessage(b []byte, m *Message) []byte {
 	case MessageStart:
 		b = wire.AppendUint(b, "START{seed: ", uint64(m.Start.Seed))
 		b = wire.AppendUint(b, ", key: ", uint64(m.Start.Key))
+		b = appendMarks(append(b, ", marks: "...), &m.Start.Marks)
 		return append(b, '}')
 	}
 	return append(b, m.Kind.String()...)
@@ -69,6 +70,7 @@ func appendHost(b []byte, m *Host) []byte {
 	b = appendLinks(append(b, ", bound: "...), &m.Bound)
 	b = wire.AppendUint(b, ", seed: ", uint64(m.Seed))
 	b = appendKeys(append(b, ", keys: "...), &m.Keys)
+	b = appendMarks(append(b, ", marks: "...), &m.Marks)
 	b = append17Optionaluint8(append(b, ", owed: "...), &m.Owed)
 	b = append(b, ", setup: ["...)
 	for i := range m.Setup {
@@ -176,6 +178,15 @@ func appendKeys(b []byte, v *Keys) []byte {
 	return append(b, ']')
 }
 
+func appendMarks(b []byte, v *Marks) []byte {
+	b = append(b, '[')
+	for i := range v {
+		b = wire.Comma(b, i)
+		b = wire.AppendUint(b, "", uint64(v[i]))
+	}
+	return append(b, ']')
+}
+
 func appendPlayers(b []byte, v *Players) []byte {
 	b = append(b, '[')
 	for i := range v.Items[:min(int(v.Len), len(v.Items))] {
@@ -271,6 +282,18 @@ func readKeys(s *wire.Scanner, v *Keys) {
 			return
 		}
 		v[i] = Key(s.Uint(18446744073709551615))
+	}
+	s.Close(']')
+}
+
+func readMarks(s *wire.Scanner, v *Marks) {
+	s.Open('[')
+	for i := range v {
+		if !s.Next(']') {
+			s.Failf("want %d elements, not %d", len(v), i)
+			return
+		}
+		v[i] = Mark(s.Uint(18446744073709551615))
 	}
 	s.Close(']')
 }

@@ -16,7 +16,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "7bbf004ca58dbf680ce8c2e3042f3640eb8924760b26e91c6d9df3df93c82428"
+const hash = "bc779323db734753038be3a785731d05b7cb83898c7b3cc0c20dc6e3a9721cf0"
 
 // The constants of the specification that its machines use.
 const (
@@ -66,6 +66,13 @@ type Key uint64
 
 // Keys has one element for each value of its index.
 type Keys [8]Key
+
+// Mark is carried and compared, never computed with.
+// whoever knows it has the slot in the match, at the door for frames.
+type Mark uint64
+
+// Marks has one element for each value of its index.
+type Marks [8]Mark
 
 // Text is a text of at most 80 bytes. Bytes of Data from Len on are 0.
 // what somebody says.

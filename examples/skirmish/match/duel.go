@@ -2,10 +2,9 @@ package match
 
 import (
 	"context"
-	"encoding/binary"
 	"errors"
-	"io"
-	"sync"
+	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/parley-go/parley/examples/skirmish/game"
@@ -17,7 +16,8 @@ import (
 )
 
 // A duel is a match of two as Netplay plays one: the simulations are in step with each other, without a server of
-// frames, and agree on the last frame. The host only puts the two links together.
+// frames, and agree on the last frame. The host only puts the two links together, and keeps what is said for one whose
+// link breaks.
 
 // ErrStep is why a duel ends whose simulations differ.
 var ErrStep = errors.New("the two simulations are out of step")
@@ -31,6 +31,9 @@ type duel struct {
 	own   []game.Input  // not played yet, the next one first
 	heard []game.Input
 	ended chan error
+	moved atomic.Int64 // when the last frame was played
+	mute  atomic.Bool  // the own link is lost
+	note  func(string) // what there is to know
 }
 
 func newDuel(m *sim, other int, long time.Duration) *duel {
@@ -45,7 +48,7 @@ func newDuel(m *sim, other int, long time.Duration) *duel {
 	return f
 }
 
-var errGone = errors.New("the other player has gone")
+var errGone = errors.New("the other player has left")
 
 func (f *duel) end(err error) {
 	select {
@@ -61,6 +64,7 @@ func (f *duel) report(r *battleend.PeerRunner, i int) {
 	case battleend.ReportSimulate:
 		f.m.exchange(f.own, f.other, f.heard[0], f.long)
 		f.own, f.heard = f.own[1:], f.heard[1:]
+		f.moved.Store(time.Now().UnixNano())
 	case battleend.ReportOutOfStep:
 		f.end(ErrStep)
 	case battleend.ReportEnded:
@@ -96,12 +100,14 @@ func (f *duel) play(ctx context.Context, link transport.Link, alone func() bool)
 	f.d.Do(ctx, func(r *battleend.PeerRunner) fsm.Result { return r.Begin(delay) })
 	tick := time.NewTicker(f.long)
 	defer tick.Stop()
+	f.moved.Store(time.Now().UnixNano())
 	for seen := f.m.over; ; {
 		select {
 		case <-tick.C:
 			if alone() {
 				return errGone
 			}
+			f.tell()
 			f.frame(ctx)
 		case <-seen:
 			seen = nil
@@ -114,11 +120,27 @@ func (f *duel) play(ctx context.Context, link transport.Link, alone func() bool)
 	}
 }
 
+// stands is how long a duel stands still until the player is told why.
+const stands = time.Second
+
+// tell says why the duel stands still, as long as it does.
+func (f *duel) tell() {
+	switch still := time.Since(time.Unix(0, f.moved.Load())) > stands; {
+	case f.mute.Load():
+		f.note("Your link to the host is lost, and made anew ...")
+	case still:
+		f.note(f.m.called(f.other) + " is not heard, and the duel waits ...")
+	default:
+		f.note("")
+	}
+}
+
 // duel plays a match of two. Who is left alone plays on against a bot.
 func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) error {
 	p.mu.Lock()
 	players := p.there
 	m.names = p.view.Names // both have heard the same before the match
+	m.known = p.view.Names
 	p.mu.Unlock()
 	var slots []int
 	other := -1
@@ -136,14 +158,15 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 	}
 	m.record.Begin(m.seed, slots)
 	err := errGone
+	var d *duel
 	link, dialed := p.cfg.Dial(ctx, place)
 	p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
-	if dialed == nil {
-		dialed = errors.Join(link.Send(0, binary.BigEndian.AppendUint64(nil, key)), link.Flush())
-	}
 	switch {
 	case dialed == nil && other >= 0:
-		err = newDuel(m, other, p.length()).play(ctx, link, func() bool {
+		d = newDuel(m, other, p.length())
+		d.note = func(text string) { p.set(func(v *View) { v.Note = text }) }
+		again := func(ctx context.Context) (transport.Link, error) { return p.cfg.Dial(ctx, place) }
+		err = d.play(ctx, newLasting(ctx, link, key, again, d.mute.Store), func() bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return !p.there.Has(other)
@@ -153,7 +176,14 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 	}
 	if errors.Is(err, errGone) && ctx.Err() == nil {
 		m.left = true
-		p.set(func(v *View) { v.Note = "The other one is gone. A bot drives on in this duel." })
+		note := "The other one has left the duel. A bot drives on."
+		switch {
+		case d != nil && d.mute.Load():
+			note = "Your link to the duel is lost. You play on against a bot, and for yourself."
+		case other >= 0:
+			note = fmt.Sprintf("%s has left the duel, so you have won it. You play on against a bot.", m.called(other))
+		}
+		p.set(func(v *View) { v.Note = note })
 		p.alone(ctx, m)
 		err = ctx.Err()
 	}
@@ -163,83 +193,4 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 	default:
 	}
 	return err
-}
-
-// pair puts the links of the two players of a duel together.
-type pair struct {
-	came func(slot int)
-
-	mu    sync.Mutex
-	keys  map[int]uint64
-	links []transport.Link
-	slots [2]int // of the links
-	seed  uint32
-	names [game.Players]string
-	tap   *tap // when both are there
-}
-
-// sit takes a link whose first eight bytes are the key of a slot.
-func (q *pair) sit(ctx context.Context, l transport.Link) {
-	stop := context.AfterFunc(ctx, func() { l.Abort() })
-	l.Interrupt(time.Now().Add(10 * time.Second))
-	var b [8]byte
-	for n := 0; n < len(b); {
-		got, err := l.Receive(b[n:])
-		if n += got.N; err != nil {
-			l.Abort()
-			return
-		}
-	}
-	l.Interrupt(time.Time{})
-	if !stop() {
-		return
-	}
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for slot, key := range q.keys {
-		if key != binary.BigEndian.Uint64(b[:]) {
-			continue
-		}
-		delete(q.keys, slot)
-		if len(q.links) < 2 {
-			q.slots[len(q.links)] = slot
-		}
-		if q.links = append(q.links, l); len(q.links) == 2 {
-			x, y := q.links[0], q.links[1]
-			t := newTap(q.seed, q.slots, q.names)
-			q.tap = t
-			context.AfterFunc(ctx, func() { x.Abort(); y.Abort(); t.end() })
-			go bring(x, y, t, 0)
-			go bring(y, x, t, 1)
-		}
-		q.came(slot)
-		return
-	}
-	if q.tap != nil && binary.BigEndian.Uint64(b[:]) == lookOn {
-		go q.tap.show(ctx, l)
-		return
-	}
-	l.Abort() // nobody's key
-}
-
-// bring brings bytes from one link to another one until either ends.
-func bring(from, to transport.Link, t *tap, side int) {
-	defer t.end()
-	buf := make([]byte, 4096)
-	for {
-		got, err := from.Receive(buf)
-		if err == nil && got.N > 0 {
-			t.hear(side, buf[:got.N])
-			err = errors.Join(to.Send(0, buf[:got.N]), to.Flush())
-		}
-		switch {
-		case errors.Is(err, io.EOF):
-			to.Close()
-			return
-		case err != nil:
-			from.Abort()
-			to.Abort()
-			return
-		}
-	}
 }

@@ -3,6 +3,7 @@ package match
 import (
 	"context"
 	crypto "crypto/rand"
+	"crypto/sha256"
 	"encoding/binary"
 	"errors"
 	"log/slog"
@@ -21,7 +22,7 @@ import (
 )
 
 // Version is that of the game: others are refused.
-const Version = 2
+const Version = 3
 
 // Door lets others in, as those of package carrier do.
 type Door interface {
@@ -77,6 +78,7 @@ type Host struct {
 	play   *playing
 	begun  bool
 	attach chan transport.Link
+	said   chan Said // for those who look on at a duel
 }
 
 // playing is the server of one match.
@@ -114,13 +116,22 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	h := &Host{cfg: cfg, peers: doors.New(16), wake: make(chan struct{}, 1), attach: make(chan transport.Link)}
+	h := &Host{cfg: cfg, peers: doors.New(16), wake: make(chan struct{}, 1), attach: make(chan transport.Link),
+		said: make(chan Said, 16)}
 	h.peers.Each = cfg.PerAddress
 	h.d = driver.New(r, driver.Options[*skirmish.HostRunner]{HandshakeLimit: 10 * time.Second, Logger: cfg.Logger,
 		Trace: cfg.Sinks, Instance: "host",
-		OnReport: func(*skirmish.HostRunner, int) { h.nudge() },
-		OnState:  func(*skirmish.HostRunner, uint16, uint16) { h.nudge() },
-		OnLink:   func(*skirmish.HostRunner, fsm.Peer, bool, error) { h.nudge() }})
+		OnReport: func(r *skirmish.HostRunner, i int) {
+			if v := r.Report(i); v.Kind == skirmish.HostReportSaid {
+				select {
+				case h.said <- Said{Slot: int(v.Said.Slot), Text: v.Said.Text.String()}:
+				default: // more than anybody reads
+				}
+			}
+			h.nudge()
+		},
+		OnState: func(*skirmish.HostRunner, uint16, uint16) { h.nudge() },
+		OnLink:  func(*skirmish.HostRunner, fsm.Peer, bool, error) { h.nudge() }})
 	return h, nil
 }
 
@@ -162,6 +173,10 @@ func (h *Host) Run(ctx context.Context) error {
 		select {
 		case <-h.wake:
 		case <-tick.C:
+		case s := <-h.said:
+			if h.play != nil && h.play.pair != nil {
+				h.play.pair.tap.say(s)
+			}
 		case l := <-h.attach:
 			h.look(ctx) // who comes may know of a match before we do
 			h.seat(ctx, l)
@@ -242,6 +257,9 @@ func (h *Host) look(ctx context.Context) {
 		return
 	}
 	now := time.Now()
+	if h.play != nil && h.play.pair != nil {
+		h.play.pair.look(now)
+	}
 	if h.m.State != was || h.since.IsZero() {
 		h.since, h.ripe = now, time.Time{}
 	}
@@ -346,6 +364,10 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 		h.keys[slot] = secret()
 		keys[slot] = skirmish.Key(h.keys[slot])
 	}
+	var marks skirmish.Marks
+	for slot, key := range h.keys {
+		marks[slot] = skirmish.Mark(mark(key))
+	}
 	h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
 		seed := skirmish.Seed(pack(rand.Uint32(), settings(r.Machine.Values)))
 		switch {
@@ -355,9 +377,9 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 			seed |= duels
 		}
 		if all {
-			return r.Agree(seed, keys)
+			return r.Agree(seed, keys, marks)
 		}
-		return r.Press(seed, keys)
+		return r.Press(seed, keys, marks)
 	})
 	h.nudge()
 }
@@ -384,6 +406,12 @@ func secret() uint64 {
 	var b [8]byte
 	crypto.Read(b[:]) // never fails
 	return binary.LittleEndian.Uint64(b[:])
+}
+
+// mark tells a key from others, and does not tell the key.
+func mark(key uint64) uint64 {
+	sum := sha256.Sum256(binary.LittleEndian.AppendUint64([]byte("skirmish slot "), key))
+	return binary.LittleEndian.Uint64(sum[:])
 }
 
 func settings(v [3]skirmish.Value) Settings {
@@ -438,13 +466,14 @@ func (h *Host) start(ctx context.Context) {
 			h.nudge()
 		}
 		if h.m.Seed&duels != 0 {
-			p.pair = &pair{came: came, keys: h.seated(), seed: uint32(h.m.Seed)}
+			var names [game.Players]string
 			h.some(func(q int) bool {
 				seat := &h.m.Seats[q].Value
-				p.pair.names[seat.Slot] = seat.Name.String()
+				names[seat.Slot] = seat.Name.String()
 				return false
 			})
-			context.AfterFunc(p.ctx, func() { close(p.over) })
+			p.pair = newPair(uint32(h.m.Seed), h.seated(), names, h.cfg.Patience, came)
+			context.AfterFunc(p.ctx, func() { p.pair.end(); close(p.over) })
 			return
 		}
 		s, err := frames.NewServer(frames.ServerConfig{Length: h.cfg.Length.Truncate(time.Millisecond), Spacing: 1,

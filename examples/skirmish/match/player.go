@@ -259,7 +259,12 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 	case skirmish.PlayerReportWelcome:
 		p.view.Phase, p.view.Slot, p.place = Lobby, int(v.Welcome.Slot), uint16(v.Welcome.Place)
 	case skirmish.PlayerReportSaid:
-		p.hear(Said{Slot: int(v.Said.Slot), Text: v.Said.Text.String()})
+		s := Said{Slot: int(v.Said.Slot), Text: v.Said.Text.String()}
+		if m := p.sim; m != nil && m.seed&duels != 0 && p.view.Phase == Playing {
+			defer m.tell(s) // it is a part of the duel, and heard there
+			return
+		}
+		p.hear(s)
 	case skirmish.PlayerReportPlayers:
 		p.view.Names, there = [game.Players]string{}, 0
 		for _, q := range v.Players.Players.Items[:v.Players.Players.Len] {
@@ -346,7 +351,6 @@ func (p *Player) match(ctx context.Context) error {
 		if !p.sleep(ctx, wait) {
 			break
 		}
-		m.record = nil // a recording is of one link
 	}
 	if !readied {
 		p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
@@ -498,16 +502,12 @@ func (p *Player) Say(ctx context.Context, text string) bool {
 	p.mu.Lock()
 	phase, m := p.view.Phase, p.sim
 	p.mu.Unlock()
-	if phase == Playing && m != nil {
-		if m.seed&duels != 0 {
-			p.set(func(v *View) {
-				v.Note = "Nobody is between the two of a duel, so there is no talk. 6 to 9 show signs."
-			})
-		}
+	duel := phase == Playing && m != nil && m.seed&duels != 0 // the host brings what the two say beside it
+	if phase == Playing && m != nil && !duel {
 		return m.say(text)
 	}
 	t, ok := skirmish.NewText(text)
-	if !ok || phase != Lobby {
+	if !ok || phase != Lobby && !duel {
 		return false
 	}
 	_, err := p.d.Do(ctx, func(r *skirmish.PlayerRunner) fsm.Result { return r.Say(t) })

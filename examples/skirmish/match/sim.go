@@ -1,6 +1,7 @@
 package match
 
 import (
+	"cmp"
 	"errors"
 	"sync"
 	"time"
@@ -78,8 +79,12 @@ type sim struct {
 	said    game.Input           // what was last told to the others
 	named   bool                 // the own name was told
 	names   [game.Players]string // of the players of a duel, until they are told
+	known   [game.Players]string // the same, to the end
 	roster  Roster
 	pending [delay]game.Input // own inputs that are not played yet, the next one first
+
+	talkMu sync.Mutex // comes last
+	talk   []Said     // in a duel, which is in no turn yet
 }
 
 // Roster is who plays, and what they said of late.
@@ -280,11 +285,31 @@ func (m *sim) obey(slot int, c *lockstep.Command) {
 	}
 }
 
+// called is how a player of a duel is called.
+func (m *sim) called(slot int) string { return cmp.Or(m.known[slot], "The other one") }
+
+// tell takes a line of talk in a duel, for the next turn.
+func (m *sim) tell(s Said) {
+	m.talkMu.Lock()
+	defer m.talkMu.Unlock()
+	if len(m.talk) < lines {
+		m.talk = append(m.talk, s)
+	}
+}
+
+// told are the lines of talk that were in no turn yet.
+func (m *sim) told() (talk []Said) {
+	m.talkMu.Lock()
+	defer m.talkMu.Unlock()
+	talk, m.talk = m.talk, nil
+	return talk
+}
+
 // turn is the turn of a frame that no server has announced: in a duel, and where somebody is left alone. The inputs are
 // of the slots in who.
 func (m *sim) turn(who game.Mask, inputs [game.Players]game.Input, left []int, length time.Duration) {
 	m.mu.Lock()
-	t := frameOf(m.state.Frame, length, who, m.inputs, inputs, &m.names)
+	t := frameOf(m.state.Frame, length, who, m.inputs, inputs, &m.names, m.told())
 	t.Left = left
 	m.names = [game.Players]string{} // they are told once
 	m.mu.Unlock()
@@ -294,10 +319,10 @@ func (m *sim) turn(who game.Mask, inputs [game.Players]game.Input, left []int, l
 	m.Turn(t)
 }
 
-// frameOf is a frame as a turn: what of the inputs is another one than before, and the names where there are some.
+// frameOf is a frame as a turn: what of the inputs is another one than before, and names and talk where there are some.
 func frameOf(
 	frame uint32, length time.Duration, who game.Mask,
-	before, now [game.Players]game.Input, names *[game.Players]string,
+	before, now [game.Players]game.Input, names *[game.Players]string, talk []Said,
 ) *frames.Turn {
 	t := &frames.Turn{Frame: frame, Due: frame, Next: frame + 1, Length: max(length, time.Millisecond)}
 	for i := range now {
@@ -307,6 +332,11 @@ func frameOf(
 		}
 		if who.Has(i) && now[i] != before[i] {
 			o.Commands = append(o.Commands, frames.Keys(uint16(now[i])))
+		}
+		for _, s := range talk {
+			if c, ok := frames.Words(saidOf, s.Text); ok && s.Slot == i {
+				o.Commands = append(o.Commands, c)
+			}
 		}
 		if o.Commands != nil {
 			t.Orders = append(t.Orders, o)

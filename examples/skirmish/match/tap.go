@@ -30,12 +30,13 @@ const (
 
 // tap hears both sides of a duel. It never holds them up, and hears nothing more of one that says what no duel has.
 type tap struct {
-	slots [2]int
+	slots []int // of the two sides
 	names [game.Players]string
 
 	mu      sync.Mutex
 	heard   [2][]byte // the beginning of a message
 	inputs  [2][]game.Input
+	talk    []Said // in no turn yet
 	before  [game.Players]game.Input
 	frame   uint32
 	record  *frames.Recorder
@@ -45,14 +46,14 @@ type tap struct {
 	looks   *doors.Numbers
 }
 
-func newTap(seed uint32, slots [2]int, names [game.Players]string) *tap {
+func newTap(seed uint32, slots []int, names [game.Players]string) *tap {
 	t := &tap{slots: slots, names: names, more: make(chan struct{}), looks: doors.New(mostLook)}
 	t.looks.Each = mostOfOne
 	for side := range t.inputs {
 		t.inputs[side] = make([]game.Input, delay) // the first ones are empty
 	}
 	t.record, _ = frames.NewRecorder((*history)(t)) // it never fails
-	t.record.Begin(seed, slots[:])
+	t.record.Begin(seed, slots)
 	return t
 }
 
@@ -102,9 +103,30 @@ func (t *tap) play() {
 			now[slot], who = t.inputs[side][0], who.With(slot)
 			t.inputs[side] = t.inputs[side][1:]
 		}
-		t.record.Turn(frameOf(t.frame, frameTime, who, t.before, now, &t.names), 0, false)
-		t.names, t.before = [game.Players]string{}, now // names are told once
+		t.record.Turn(frameOf(t.frame, frameTime, who, t.before, now, &t.names, t.talk), 0, false)
+		t.names, t.talk, t.before = [game.Players]string{}, nil, now // they are told once
 		t.frame++
+	}
+}
+
+// say takes a line of talk, for the next turn.
+func (t *tap) say(s Said) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.talk) < lines {
+		t.talk = append(t.talk, s)
+	}
+}
+
+// leave ends the recording with a turn in which a player leaves.
+func (t *tap) leave(slot int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.over {
+		last := frameOf(t.frame, frameTime, 0, t.before, t.before, &t.names, t.talk)
+		last.Left = []int{slot}
+		t.record.Turn(last, 0, false)
+		t.finish()
 	}
 }
 

@@ -3,6 +3,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"sync/atomic"
@@ -142,11 +143,30 @@ func won(s *game.State, names *[game.Players]string) string {
 	if s.Winner >= game.Players {
 		return "The last match was a draw."
 	}
-	name := names[s.Winner]
-	if name == "" || s.Bots.Has(int(s.Winner)) {
-		name = BotNames[s.Winner]
+	return fmt.Sprintf("%s has won the last match with %d points.", called(s, names, int(s.Winner)),
+		s.Tanks[s.Winner].Score)
+}
+
+// called is the name in a slot.
+func called(s *game.State, names *[game.Players]string, slot int) string {
+	if names[slot] == "" || s.Bots.Has(slot) {
+		return BotNames[slot]
 	}
-	return fmt.Sprintf("%s has won the last match with %d points.", name, s.Tanks[s.Winner].Score)
+	return names[slot]
+}
+
+// Ended says how a match has ended at which one has looked on.
+func Ended(e match.End) string {
+	if e.Left < 0 {
+		return won(&e.State, &e.Names)
+	}
+	for i := range game.Players {
+		if i != e.Left && e.State.Slots.Has(i) && !e.State.Bots.Has(i) {
+			return fmt.Sprintf("%s has left the duel, so %s has won it.",
+				cmp.Or(e.Names[e.Left], "The other one"), called(&e.State, &e.Names, i))
+		}
+	}
+	return "Both have left the duel."
 }
 
 // look looks on at the match that one waits for the end of.
@@ -160,6 +180,11 @@ func (o *Online) look(v match.View) *screen.Grid {
 			OnFrame: func(s *game.State, who *match.Roster) {
 				if ctx.Err() == nil {
 					o.match.Store(screen.Draw(s, Known(who, "A match is on. You play in the next one.   q quits")))
+				}
+			},
+			OnEnd: func(e match.End) {
+				if ctx.Err() == nil {
+					o.match.Store(screen.Notice(Ended(e)+" You play in the next match.", "q quits"))
 				}
 			},
 		}
