@@ -506,7 +506,9 @@ func TestDuelForTwo(t *testing.T) {
 	}
 	seen(t, watcher, "Bob ") // a duel is seen, too
 	bob.(talker).Say(ctx, "hello")
-	seen(t, bob, "there is no talk. 6 to 9 show signs")
+	for _, s := range []show{ann, bob, watcher} {
+		seen(t, s, "Bob: hello")
+	}
 	cancel()
 	<-ann.Over()
 	<-bob.Over()

@@ -87,9 +87,10 @@ type Client struct {
 	refused  *lockstep.No
 	ready    bool // the next frame, as far as we can tell
 	over     bool
-	began    bool // the game, or it ran when we came
-	ended    bool // for all: nobody played any more
-	gone     bool // Leave was called
+	began    bool           // the game, or it ran when we came
+	plays    lockstep.Slots // who does, as far as we have been told
+	ended    bool           // for all: nobody played any more
+	gone     bool           // Leave was called
 	pending  []lockstep.Command
 	err      error
 }
@@ -186,11 +187,12 @@ func (c *Client) report(r *lockstep.ClientRunner, i int) {
 	switch v := r.Report(i); v.Kind {
 	case lockstep.ClientReportStarted:
 		s := v.Started
-		c.start, c.began = &s, true
+		c.start, c.began, c.plays = &s, true, s.Players
 		c.queue.reset(0)
 	case lockstep.ClientReportJoining:
 		c.queue.reset(uint32(v.Joining.Frame))
 		c.joining, c.restore, c.snapshot, c.began = true, false, c.snapshot[:0], true
+		c.plays = v.Joining.Players
 		c.events = append(c.events, Event{Kind: Joining})
 	case lockstep.ClientReportSnapshot:
 		p := &v.Snapshot.Part
@@ -211,11 +213,14 @@ func (c *Client) report(r *lockstep.ClientRunner, i int) {
 		return
 	case lockstep.ClientReportJoined:
 		c.queue.joined(v.Joined.Slot, v.Joined.Frame)
+		c.plays = c.plays.With(v.Joined.Slot)
 	case lockstep.ClientReportSeated:
 		c.queue.joined(v.Seated.Slot, v.Seated.Frame)
+		c.plays = c.plays.With(v.Seated.Slot)
 		c.events = append(c.events, Event{Kind: Seated, Slot: int(v.Seated.Slot)})
 	case lockstep.ClientReportLeft:
 		c.queue.left(v.Left.Slot, v.Left.Frame)
+		c.plays = c.plays.Without(v.Left.Slot)
 	case lockstep.ClientReportSnapshotWanted:
 		c.wanted, c.wantedAt = true, uint32(v.SnapshotWanted.Frame)
 	case lockstep.ClientReportOutOfStep:
@@ -225,7 +230,7 @@ func (c *Client) report(r *lockstep.ClientRunner, i int) {
 	case lockstep.ClientReportPaused:
 		c.events = append(c.events, Event{Kind: Paused, On: v.Paused.On})
 	case lockstep.ClientReportOver:
-		c.over, c.ended = true, c.began && r.Machine.Playing == 0
+		c.over, c.ended = true, c.began && c.plays == 0
 	}
 	c.ready = ready(&r.Machine)
 	if k := r.Report(i).Kind; c.ready || k != lockstep.ClientReportCommands && k != lockstep.ClientReportAnnounced {

@@ -153,7 +153,7 @@ func (q *pair) hear(i int, s *side, l transport.Link) error {
 func (q *pair) gone(s *side, l transport.Link, why error) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if !endOf(why) {
+	if !endOf(why) && !errors.Is(why, transport.ErrClosed) { // what is on its way in a closed link still arrives
 		l.Abort()
 	}
 	if s.link != l {
