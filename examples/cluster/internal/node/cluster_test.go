@@ -38,7 +38,16 @@ type cluster struct {
 	refill   time.Duration
 }
 
-func TestMain(m *testing.M) { os.Exit(waits.Main(m)) }
+// mainOfHost is the program of a host, where there is one.
+var mainOfHost = func([]string) {}
+
+// TestMain is also the program of a host: see network_linux_test.go.
+func TestMain(m *testing.M) {
+	if len(os.Args) == 6 && os.Args[1] == "-host" {
+		mainOfHost(os.Args[2:])
+	}
+	os.Exit(waits.Main(m))
+}
 
 func newCluster(t *testing.T) *cluster {
 	t.Helper()
@@ -145,6 +154,7 @@ func (c *cluster) session(r *running, want bool) {
 // player is somebody in a lobby.
 type player struct {
 	*seek.Seeker
+	name string
 	conn *net.TCPConn
 }
 
@@ -154,7 +164,7 @@ func (c *cluster) player(name, who string, doors ...string) *player {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	p := &player{Seeker: s}
+	p := &player{Seeker: s, name: name}
 	c.enter(p)
 	return p
 }

@@ -110,27 +110,82 @@ func TestOneOwner(t *testing.T) {
 		s := c.server(w.url(), node.Config{Trace: all.of(i), Idle: time.Millisecond, GamesPerAddress: 1000})
 		wires, servers, doors = append(wires, w), append(servers, s), append(doors, s.address)
 	}
-	type place struct {
-		kind  tenure.Kind
-		game  string
-		epoch uint32
+	crowd := play(c, doors)
+	for i, s := range servers {
+		crowd.more(20)
+		w := wires[i]
+		switch i {
+		case 0:
+			w.set(true)
+			c.session(s, false)
+			crowd.more(20)
+			w.set(false)
+		case 1:
+			w.stall(true)
+			c.session(s, false)
+			crowd.more(20)
+			w.stall(false) // what it asked long ago arrives now
+		case 2:
+			w.late.Store(true)
+			crowd.more(50)
+			w.late.Store(false)
+			continue
+		}
+		c.session(s, true)
+		crowd.more(20)
 	}
-	var mu sync.Mutex
-	seen := map[place]string{}
-	var joins atomic.Int64
-	stop := make(chan struct{})
-	var playing sync.WaitGroup
+	crowd.stop()
+	for _, s := range servers {
+		s.stop()
+	}
+	steps, begun, over := all.check(t)
+	if over < 2 || begun < 6 || len(crowd.seen) < 6 {
+		t.Errorf("%d steps, %d sessions were over, games began %d times, players saw %d epochs", steps, over, begun,
+			len(crowd.seen))
+	}
+	t.Logf("%d joins, %d records, %d steps, games began %d times, %d sessions were over", crowd.joins.Load(), len(all.list),
+		steps, begun, over)
+}
+
+// crowd are players who come and go.
+type crowd struct {
+	c     *cluster
+	joins atomic.Int64
+	halt  chan struct{}
+	all   sync.WaitGroup
+
+	mu   sync.Mutex
+	seen map[place]string
+}
+
+// place is a game in one epoch, which is one server's.
+type place struct {
+	kind  tenure.Kind
+	game  string
+	epoch uint32
+}
+
+// games is how many games a crowd has: lobbies and matches in turn.
+const games = 6
+
+func seeker(doors []string, game int) (*seek.Seeker, error) {
+	kind, seats := tenure.KindLobby, 0
+	if game%2 == 1 {
+		kind, seats = tenure.KindMatch, 2
+	}
+	return seek.New(doors, kind, fmt.Sprint("g", game), "", seats)
+}
+
+// play has eight players come and go until they are stopped. A game that is at two servers in one epoch is an error.
+func play(c *cluster, doors []string) *crowd {
+	p := &crowd{c: c, halt: make(chan struct{}), seen: map[place]string{}}
 	for i := range 8 {
-		playing.Go(func() {
+		p.all.Go(func() {
 			var seekers []*seek.Seeker
-			for j := range 6 {
-				kind, seats := tenure.KindLobby, 0
-				if j%2 == 1 {
-					kind, seats = tenure.KindMatch, 2
-				}
-				s, err := seek.New(doors, kind, fmt.Sprint("g", j), "", seats)
+			for j := range games {
+				s, err := seeker(doors, j)
 				if err != nil {
-					t.Error(err)
+					c.t.Error(err)
 					return
 				}
 				seekers = append(seekers, s)
@@ -138,68 +193,59 @@ func TestOneOwner(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(i), 1)) //nolint:gosec // a test
 			for {
 				select {
-				case <-stop:
+				case <-p.halt:
 					return
 				default:
 				}
-				j := rng.IntN(len(seekers))
-				s := seekers[j]
-				before := s.Epoch()
-				conn, _, err := s.Find(c.ctx, 0)
-				if err != nil {
-					t.Error(err)
+				if j := rng.IntN(games); !p.enter(seekers[j], j) {
 					return
 				}
-				at, here := place{tenure.Kind(j % 2), fmt.Sprint("g", j), s.Epoch()}, conn.RemoteAddr().String()
-				mu.Lock()
-				if was, ok := seen[at]; ok && was != here || s.Epoch() < before {
-					t.Errorf("%v is at %s and was at %s; the player knew of epoch %d", at, here, was, before)
-				}
-				seen[at] = here
-				mu.Unlock()
-				joins.Add(1)
-				conn.Close()
 			}
 		})
 	}
-	more := func(n int64) {
-		t.Helper()
-		to := joins.Load() + n
-		c.eventually("players come in", func() bool { return joins.Load() >= to })
+	return p
+}
+
+// enter has a player find a game, look around and leave.
+func (p *crowd) enter(s *seek.Seeker, game int) bool {
+	before := s.Epoch()
+	conn, _, err := s.Find(p.c.ctx, 0)
+	if err != nil {
+		p.c.t.Error(err)
+		return false
 	}
-	for i, s := range servers {
-		more(20)
-		w := wires[i]
-		switch i {
-		case 0:
-			w.set(true)
-			c.session(s, false)
-			more(20)
-			w.set(false)
-		case 1:
-			w.stall(true)
-			c.session(s, false)
-			more(20)
-			w.stall(false) // what it asked long ago arrives now
-		case 2:
-			w.late.Store(true)
-			more(50)
-			w.late.Store(false)
-			continue
+	defer conn.Close()
+	at, here := place{tenure.Kind(game % 2), fmt.Sprint("g", game), s.Epoch()}, conn.RemoteAddr().String()
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if was, ok := p.seen[at]; ok && was != here || s.Epoch() < before {
+		p.c.t.Errorf("%v is at %s and was at %s; the player knew of epoch %d", at, here, was, before)
+	}
+	p.seen[at] = here
+	p.joins.Add(1)
+	return true
+}
+
+// more waits until so many more have come in.
+func (p *crowd) more(n int64) {
+	p.c.t.Helper()
+	to := p.joins.Load() + n
+	p.c.eventually("players come in", func() bool { return p.joins.Load() >= to })
+}
+
+func (p *crowd) stop() {
+	close(p.halt)
+	p.all.Wait()
+}
+
+// latest returns the latest epoch in which a game was seen.
+func (p *crowd) latest(game int) (epoch uint32) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for at := range p.seen {
+		if at.game == fmt.Sprint("g", game) {
+			epoch = max(epoch, at.epoch)
 		}
-		c.session(s, true)
-		more(20)
 	}
-	close(stop)
-	playing.Wait()
-	for _, s := range servers {
-		s.stop()
-	}
-	steps, begun, over := all.check(t)
-	if over < 2 || begun < 6 || len(seen) < 6 {
-		t.Errorf("%d steps, %d sessions were over, games began %d times, players saw %d epochs", steps, over, begun,
-			len(seen))
-	}
-	t.Logf("%d joins, %d records, %d steps, games began %d times, %d sessions were over", joins.Load(), len(all.list),
-		steps, begun, over)
+	return epoch
 }
