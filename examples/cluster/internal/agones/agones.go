@@ -31,6 +31,9 @@ type Sidecar struct {
 	Every, Pause time.Duration
 	// Reserve is for how long a server is kept that had games and has none: players may be on their way.
 	Reserve time.Duration
+	// Expect is for how long a server stays allocated in which nobody is: somebody else has allocated it and sent no
+	// players, or a call to reserve it came to nothing. Nothing else would make it ready again.
+	Expect time.Duration
 	// Note is how long at least it is from one note of how many games there are to the next: each is written by
 	// Kubernetes.
 	Note time.Duration
@@ -77,7 +80,7 @@ func New(url string, log *slog.Logger) *Sidecar {
 		}
 		url = "http://localhost:" + port
 	}
-	return &Sidecar{url: url, log: log, Every: 2 * time.Second, Pause: time.Second, Reserve: 30 * time.Second,
+	return &Sidecar{url: url, log: log, Every: 2 * time.Second, Pause: time.Second, Reserve: 30 * time.Second, Expect: 2 * time.Minute,
 		Note: 30 * time.Second, Patience: 3 * time.Second, Silence: 2 * time.Minute}
 }
 
@@ -202,7 +205,12 @@ func (s *Sidecar) Keep(ctx context.Context, up <-chan bool, games func() int) {
 	if outer.Err() != nil { // Agones need not be told what it has said
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
-		if err := s.say(end, http.MethodPost, "/shutdown", nothing{}); err != nil {
+		err := s.say(end, http.MethodPost, "/shutdown", nothing{})
+		for err != nil && end.Err() == nil { // it may be just now that it cannot
+			s.wait(end)
+			err = s.say(end, http.MethodPost, "/shutdown", nothing{})
+		}
+		if err != nil {
 			s.log.Warn("agones does not hear that the server ends", "error", err)
 		}
 	}
@@ -235,6 +243,13 @@ func (s *Sidecar) lost(said string) bool {
 	return false // what was reserved becomes ready by itself
 }
 
+// allocated reports whether Agones takes the server for allocated.
+func (s *Sidecar) allocated() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.seen == Allocated
+}
+
 // settled is after how many signs of life what was said has come to something, or has not.
 const settled = 5
 
@@ -244,6 +259,7 @@ func (s *Sidecar) report(ctx context.Context, up <-chan bool, games func() int) 
 	defer life.Stop()
 	serving, said, since := false, "", 0
 	noted, noteAt := -1, time.Time{}
+	wanted := time.Now() // when somebody was here, or Agones did not take the server for allocated
 	for {
 		select {
 		case <-ctx.Done():
@@ -259,11 +275,14 @@ func (s *Sidecar) report(ctx context.Context, up <-chan bool, games func() int) 
 		path, body, state := "", any(nothing{}), said
 		now := games()
 		again := since >= settled && s.lost(said)
+		if now > 0 || !s.allocated() {
+			wanted = time.Now()
+		}
 		switch busy := now > 0; {
 		case !serving:
 		case busy && (said != Allocated || again):
 			path, state = "/allocate", Allocated
-		case !busy && (said == "" || said == Ready && again):
+		case !busy && (said == "" || said == Ready && again || time.Since(wanted) > s.Expect):
 			path, state = "/ready", Ready
 		case !busy && said == Allocated:
 			// Numbers of 64 bits are texts in this interface.

@@ -237,6 +237,49 @@ func TestSlowAndDead(t *testing.T) {
 	}
 }
 
+// A server that somebody else has allocated, and where nobody comes, is ready again; so is one whose call to be
+// reserved came to nothing. As long as players are there, neither happens.
+func TestForgotten(t *testing.T) {
+	t.Parallel()
+	s, c := begin(t)
+	c.Expect = 20 * time.Millisecond
+	up := make(chan bool, 1)
+	up <- true
+	var games atomic.Int64
+	until, _ := keep(t, s, c, up, func() int { return int(games.Load()) })
+	until("[/ready]")
+	s.mu.Lock()
+	s.state = Allocated
+	close(s.changed)
+	s.changed = make(chan struct{})
+	s.mu.Unlock()
+	until("[/ready /ready]")
+	games.Store(1)
+	until("[/ready /ready /allocate]")
+	s.mu.Lock()
+	signs := s.healths + 20 // longer than anything is borne in which nobody is
+	s.deaf = 1
+	s.mu.Unlock()
+	for alive := func() bool { s.mu.Lock(); defer s.mu.Unlock(); return s.healths >= signs }; !alive(); {
+		runtime.Gosched()
+	}
+	until("[/ready /ready /allocate]")
+	games.Store(0)
+	until("[/ready /ready /allocate /reserve /ready]")
+}
+
+// A sidecar that fails when it is told that the server ends is told again.
+func TestEnd(t *testing.T) {
+	t.Parallel()
+	s, c := begin(t)
+	until, end := keep(t, s, c, nil, func() int { return 0 })
+	s.mu.Lock()
+	s.absent = 5
+	s.mu.Unlock()
+	end()
+	until("[/shutdown]")
+}
+
 // Nothing of Agones is there at all: a server goes on for as long as it likes, and ends at once.
 func TestNoSidecar(t *testing.T) {
 	t.Parallel()

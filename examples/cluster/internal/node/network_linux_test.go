@@ -271,6 +271,8 @@ func faultyNetwork(t *testing.T, nats int) {
 	}
 	wait := func(i int, want bool) {
 		t.Helper()
+		// Far longer than a session is good without the store, and than NATS takes to be found again.
+		late := time.After(10*time.Second + 10*lease)
 		for {
 			select {
 			case up := <-all[i].out:
@@ -278,7 +280,7 @@ func faultyNetwork(t *testing.T, nats int) {
 					said("server %d: may serve: %t", i, up)
 					return
 				}
-			case <-c.ctx.Done():
+			case <-late:
 				t.Fatalf("server %d: no session that is %t", i, want)
 			}
 		}
