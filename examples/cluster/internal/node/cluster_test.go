@@ -36,6 +36,7 @@ type cluster struct {
 	replicas int
 	burst    int // of games that one address begins
 	refill   time.Duration
+	now      func() time.Time // of the servers that follow; nil for this computer's clock
 }
 
 // mainOfHost is the program of a host, where there is one.
@@ -78,7 +79,7 @@ func (c *cluster) store(url string) *store.Store {
 	}
 	c.t.Cleanup(nc.Close)
 	s, err := store.Open(c.ctx, nc, store.Config{Lease: c.lease, Replicas: c.replicas, Burst: c.burst,
-		Refill: c.refill})
+		Refill: c.refill, Now: c.now})
 	if err != nil {
 		c.t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package node_test
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"net"
 	"net/url"
@@ -348,5 +349,54 @@ func TestTakenUnawares(t *testing.T) {
 	}
 	if _, err := p.conn.Read(make([]byte, 1)); err == nil {
 		t.Error("the player is still there")
+	}
+}
+
+// A server's clock is set, forward and back. Its session is renewed all the while, its players stay and may say
+// something, and games begin there and are found by way of others.
+func TestClockIsSet(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.lease = calm / 2
+	var shift atomic.Int64
+	c.now = func() time.Time { return time.Now().Add(time.Duration(shift.Load())) }
+	a := c.server(c.url, node.Config{Idle: time.Minute})
+	c.now = nil
+	b := c.server(c.url, node.Config{})
+	p := c.player("L", "", a.address)
+	before := p.Epoch()
+	look := func() tenure.FoundMessage {
+		game := store.Game{Kind: tenure.KindLobby, Name: "L"}
+		e, ok := b.st.Answer(c.ctx, game, "", &tenure.Message{Kind: tenure.MessageRead})
+		if ok {
+			m := tenure.Message{Kind: tenure.MessageLook, Look: tenure.LookMessage{Id: e.Entry.Owner}}
+			if e, ok = b.st.Answer(c.ctx, game, "", &m); ok && e.Kind == tenure.MessageFound {
+				return e.Found
+			}
+		}
+		t.Fatal("the lobby has no owner whose session is there")
+		return tenure.FoundMessage{}
+	}
+	first := look()
+	for i, jump := range []time.Duration{25 * time.Hour, -25 * time.Hour} { // longer than an entry lasts
+		shift.Store(int64(jump))
+		was := look()
+		c.eventually("the session is renewed", func() bool { return look().Rev > was.Rev })
+		c.send(p, &lobby.Message{Kind: lobby.MessageGameInfo})
+		if m := c.hear(p); m.Kind != lobby.MessageGames {
+			t.Errorf("the player hears %v", m.Kind)
+		}
+		q := c.player(fmt.Sprint("M", i), "", a.address)
+		r := c.player(fmt.Sprint("M", i), "", b.address)
+		if q.conn.RemoteAddr().String() != a.address || r.conn.RemoteAddr().String() != a.address {
+			t.Errorf("a lobby of %s is at %v and %v", a.address, q.conn.RemoteAddr(), r.conn.RemoteAddr())
+		}
+	}
+	if last := look(); last.Id != first.Id || last.Rev == first.Rev {
+		t.Errorf("the session was %+v and is %+v", first, last)
+	}
+	if m := ask(t, a.address, tenure.KindLobby, "L", before); m.Kind != tenure.MessageHere ||
+		uint32(m.Here.Epoch) != before || a.Fenced.Load() != 0 {
+		t.Errorf("the lobby of epoch %d: %v %+v; %d were let go", before, m.Kind, m.Here, a.Fenced.Load())
 	}
 }

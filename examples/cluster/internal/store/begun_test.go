@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"net/netip"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -99,6 +100,9 @@ func TestClocks(t *testing.T) {
 	var set atomic.Int64
 	wrong := func() time.Time { return time.Now().Add(time.Duration(set.Load())) }
 	all := opened(t, store.Config{}, store.Config{Now: wrong})
+	if now := all[0].Now(); !strings.Contains(now.String(), " m=") { // before it knows that of NATS
+		t.Errorf("the steps of the clock that reads %v are those of one that is set", now)
+	}
 	set.Store(int64(-9000 * time.Hour))
 	for _, s := range all {
 		if _, err := s.NewID(t.Context()); err != nil {
