@@ -143,8 +143,8 @@ func TestOneOwner(t *testing.T) {
 		t.Errorf("%d steps, %d sessions were over, games began %d times, players saw %d epochs", steps, over, begun,
 			len(crowd.seen))
 	}
-	t.Logf("%d joins, %d records, %d steps, games began %d times, %d sessions were over", crowd.joins.Load(), len(all.list),
-		steps, begun, over)
+	t.Logf("%d joins, %d records, %d steps, games began %d times, %d sessions were over", crowd.joins.Load(),
+		len(all.list), steps, begun, over)
 }
 
 // crowd are players who come and go.
