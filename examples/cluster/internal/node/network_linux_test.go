@@ -37,9 +37,11 @@ const (
 	players = ports - 1
 )
 
-// Three servers are computers of their own, with TCP of their own and a hub between them that loses packets. One is not heard any more, and another does not hear, and players reach both all the time; then all wires are slow
-// and lose packets. With PARLEY_LONG, one is cut off altogether before. The players of a server that is cut off are told, no game is two
-// servers' in one epoch, what the servers did is what the specification says, and all games are found afterwards.
+// Three servers are computers of their own, with TCP of their own and a hub between them that loses packets. One is
+// not heard any more, and another does not hear, and players reach both all the time; then all wires are slow and lose
+// packets. With PARLEY_LONG, one is cut off altogether before. The players of a server that is cut off are told, no
+// game is two servers' in one epoch, what the servers did is what the specification says, and all games are found
+// afterwards.
 func TestNetwork(t *testing.T) {
 	t.Parallel()
 	inNetwork(t, 1)
