@@ -80,7 +80,8 @@ func New(url string, log *slog.Logger) *Sidecar {
 		}
 		url = "http://localhost:" + port
 	}
-	return &Sidecar{url: url, log: log, Every: 2 * time.Second, Pause: time.Second, Reserve: 30 * time.Second, Expect: 2 * time.Minute,
+	return &Sidecar{url: url, log: log, Every: 2 * time.Second, Pause: time.Second, Reserve: 30 * time.Second,
+		Expect: 2 * time.Minute,
 		Note: 30 * time.Second, Patience: 3 * time.Second, Silence: 2 * time.Minute}
 }
 
