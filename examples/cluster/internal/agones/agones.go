@@ -82,7 +82,7 @@ func New(url string, log *slog.Logger) *Sidecar {
 	}
 	return &Sidecar{url: url, log: log, Every: 2 * time.Second, Pause: time.Second, Reserve: 30 * time.Second,
 		Expect: 2 * time.Minute,
-		Note: 30 * time.Second, Patience: 3 * time.Second, Silence: 2 * time.Minute}
+		Note:   30 * time.Second, Patience: 3 * time.Second, Silence: 2 * time.Minute}
 }
 
 // maxAnswer is how much of an answer is read: a GameServer has annotations of anybody.
