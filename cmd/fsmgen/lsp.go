@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -27,7 +28,7 @@ Exit code 0: the editor ended the session. 1: it went away without a word. 2: wh
 sent is not the protocol.`,
 		Args: cli.Args(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 			defer stop()
 			err := lsp.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), lsp.Options{More: lint.Protocol})
 			switch {

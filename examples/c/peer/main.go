@@ -13,6 +13,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"syscall"
 
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/machines/setup"
@@ -28,7 +29,7 @@ func main() {
 	if code, done := usage.Parse(f, os.Args[1:], os.Stdout, os.Stderr); done {
 		os.Exit(code)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	listener, err := tcp.Listen("tcp", *address, tcp.Config{
 		OnTurnedAway: func(from net.Addr, why error) { fmt.Println("turned away", from, "-", why) }})
