@@ -23,7 +23,7 @@ type Place struct {
 // DialChannels is Dial for a protocol with several channels. It connects to the place of each.
 func DialChannels[R fsm.Runner](ctx context.Context, places []Place, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
-	if err := each(r.Info(), places); err != nil {
+	if err := errors.Join(each(r.Info(), places), unended(r)); err != nil {
 		return nil, err
 	}
 	var links []transport.Link

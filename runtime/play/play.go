@@ -83,10 +83,11 @@ type Session[R fsm.Runner] struct {
 
 // Dial connects to a peer over tcp or udp (tcp4, udp6 and so on) at host:port, and runs the machine until
 // it has ended, the link is lost, or ctx ends. Over UDP it returns at once, whether somebody is there or
-// not. It is an error if the protocol needs more than the network promises, or has several channels: see DialChannels.
+// not. It is an error if the protocol needs more than the network promises, if it has several channels, see
+// DialChannels, or if the machine begins in a final state.
 func Dial[R fsm.Runner](ctx context.Context, network, address string, r R, h Handlers[R],
 	o Options) (*Session[R], error) {
-	if err := one(r.Info()); err != nil {
+	if err := errors.Join(one(r.Info()), unended(r)); err != nil {
 		return nil, err
 	}
 	link, err := dial(ctx, network, address, o)
@@ -193,6 +194,9 @@ var ErrTaken = errors.New("play: over UDP a listener has one session, and it has
 // Accept waits for a peer and runs a machine for it, as Dial does. Over UDP it does not wait: the machine
 // runs, and the peer comes up when it is heard.
 func Accept[R fsm.Runner](ctx context.Context, l *Listener, r R, h Handlers[R], o Options) (*Session[R], error) {
+	if err := unended(r); err != nil {
+		return nil, err
+	}
 	if len(l.doors) > 0 {
 		if err := each(r.Info(), l.places); err != nil {
 			return nil, err
@@ -226,6 +230,18 @@ func one(info *fsm.Info) error {
 		return fmt.Errorf("play: %s has several channels: call DialChannels or ListenChannels", info.Protocol)
 	}
 	return nil
+}
+
+// unended reports an error if a machine is in a final state before anything has happened. Its session would end at
+// once, and Wait would call that a good end.
+func unended[R fsm.Runner](r R) error {
+	info := r.Info()
+	if !info.Final[r.State()] {
+		return nil
+	}
+	return fmt.Errorf("play: %s.%s begins in the final state %[3]s, so its session would end before it has begun; "+
+		"take `final` from %[3]s, and let a check have it rest there with `quiet`, "+
+		"or use package driver, which does not end there", info.Protocol, info.Role, info.States[r.State()])
 }
 
 // start runs a machine on its links, which belong to the session from now on; of several channels places says

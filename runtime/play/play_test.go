@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"slices"
 	"strings"
 	"testing"
 
@@ -111,5 +112,32 @@ func TestRefuses(t *testing.T) {
 	cancel()
 	if _, err := play.Dial(ctx, "tcp", "127.0.0.1:9", ready.NewPeerRunner(), nil, play.Options{}); err == nil {
 		t.Error("the context has ended, and somebody was reached")
+	}
+}
+
+// resting is a peer whose initial state is final.
+type resting struct{ *ready.PeerRunner }
+
+func (r resting) Info() *fsm.Info {
+	info := *r.PeerRunner.Info()
+	info.Final = slices.Repeat([]bool{true}, len(info.States))
+	return &info
+}
+
+// TestBeginsFinal: a machine that has ended before it begins is refused at both ends, and the error says which state
+// it is and what to do. Otherwise the session would end without a word.
+func TestBeginsFinal(t *testing.T) {
+	l, err := play.Listen("tcp", "127.0.0.1:0", play.Options{})
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	_, dialled := play.Dial(t.Context(), "tcp", l.Addr().String(), resting{ready.NewPeerRunner()}, nil, play.Options{})
+	_, accepted := play.Accept(t.Context(), l, resting{ready.NewPeerRunner()}, nil, play.Options{})
+	for _, err := range []error{dialled, accepted} {
+		if err == nil || !strings.Contains(err.Error(), "ready.peer begins in the final state notReady") ||
+			!strings.Contains(err.Error(), "quiet") {
+			t.Errorf("a machine that has ended before it begins: %v", err)
+		}
 	}
 }
