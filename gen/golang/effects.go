@@ -149,7 +149,11 @@ func fieldsComment(typ, kind, name, doc string) string {
 
 func (g *gen) declareEffects(f *jen.File, r *types.Machine) {
 	f.Line()
-	f.Comment(base.Comment(r.Effect, "is one thing that a "+r.Typ+" asks for."))
+	text := "is one thing that a " + r.Typ + " asks for."
+	if g.large(r) {
+		text += " What belongs to another kind means nothing."
+	}
+	f.Comment(base.Comment(r.Effect, text))
 	fields := []jen.Code{gotree.Code(gotree.X("fsm.Effect"))}
 	if r.Named {
 		fields = append(fields, jen.Id("Named").Bool().Comment("the specification names the destination"))
@@ -213,7 +217,7 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 	}
 	kind := func(k string) gotree.Elem { return field("Kind", "fsm.$1", k) }
 	start := func(ticks gotree.Elem) []gotree.Stmt { return element(effect(kind("StartTimer"), timer, key, ticks)) }
-	for _, fn := range []*gotree.Func{
+	asks := []*gotree.Func{
 		gotree.F(`// send appends a message to the only peer and returns it for its fields to be set.
 			func (fx *$1) send(kind MessageKind) *Message {
 				$2
@@ -246,10 +250,24 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 			r.Effects, element(effect(kind("Close")))),
 		gotree.F("// closeTo asks for the link to a peer to be closed.\nfunc (fx *$1) closeTo(to fsm.Peer) {\n$2\n}",
 			r.Effects, element(effect(kind("Close"), to), named...)),
-	} {
-		if gotree.Calls(g.code[r], "fx", fn.Name) {
-			funcs(f, []*gotree.Func{fn})
+	}
+	if g.large(r) {
+		for i, fn := range asks {
+			if again := g.inPlace(r, fn.Name); again != nil {
+				asks[i] = again
+			}
 		}
+	}
+	added := false
+	for _, fn := range asks {
+		if !gotree.Calls(g.code[r], "fx", fn.Name) {
+			continue
+		}
+		if gotree.Calls([]*gotree.Func{fn}, "fx", "next") && !added {
+			added = true
+			funcs(f, []*gotree.Func{g.nextEffect(r)})
+		}
+		funcs(f, []*gotree.Func{fn})
 	}
 	if len(r.Alarms) == 0 {
 		return
@@ -270,6 +288,102 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 		}
 		table(f, g.Table(r, "Ticks"), "The durations of the timers, in ticks.", gotree.X("[...]uint32{$1}", ticks))
 	}
+}
+
+// muchMemory is the size of an effect, in bytes, from which a step keeps the memory of those before it as it is. To clear
+// it for each one costs more than the rest of the step then.
+const muchMemory = 8 << 10
+
+// large reports whether the effects of a role are so large.
+func (g *gen) large(r *types.Machine) bool {
+	n := 0
+	add := func(fields []*model.Field) {
+		for _, f := range fields {
+			n += model.MostBytes(f.Type)
+		}
+	}
+	for _, m := range g.P.Messages {
+		add(m.Fields)
+	}
+	for _, p := range r.M.Reports {
+		add(p.Fields)
+	}
+	return n >= muchMemory
+}
+
+// nextEffect is the method that gives the memory of another effect, for those of inPlace.
+func (g *gen) nextEffect(r *types.Machine) *gotree.Func {
+	return gotree.F(`// next appends an effect and returns it as it was when its memory was used last.
+		func (fx *$1) next() *$2 {
+			if len(fx.list) == cap(fx.list) {
+				fx.list = append(fx.list, $2{})
+			} else {
+				fx.list = fx.list[:len(fx.list)+1]
+			}
+			return &fx.list[len(fx.list)-1]
+		}`, r.Effects, r.Effect)
+}
+
+// inPlace returns the method of that name, for large effects. A message or a report is cleared unless the one before
+// was of the same kind: the caller sets all fields of that. It returns nil for methods that are called rarely.
+func (g *gen) inPlace(r *types.Machine, name string) *gotree.Func {
+	switch name {
+	case "send":
+		return gotree.F(`// send appends a message to the only peer and returns it for its fields to be set.
+			func (fx *$1) send(kind MessageKind) *Message {
+				e := fx.next()
+				e.Effect = fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}
+				if e.Message.Kind != kind {
+					e.Message = Message{Kind: kind}
+				}
+				return &e.Message
+			}`, r.Effects)
+	case "sendTo":
+		return gotree.F(`// sendTo appends a message to a peer and returns it for its fields to be set.
+			func (fx *$1) sendTo(kind MessageKind, to fsm.Peer) *Message {
+				e := fx.next()
+				e.Effect = fsm.Effect{Kind: fsm.Send, Peer: to, ID: uint16(kind)}
+				$2
+				if e.Message.Kind != kind {
+					e.Message = Message{Kind: kind}
+				}
+				return &e.Message
+			}`, r.Effects, named(r, "true"))
+	case "report":
+		return gotree.F(`// report appends a report and returns it for its fields to be set.
+			func (fx *$1) report(kind $2) *$3 {
+				e := fx.next()
+				e.Effect = fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}
+				$4
+				if e.Report.Kind != kind {
+					e.Report = $3{Kind: kind}
+				}
+				return &e.Report
+			}`, r.Effects, r.ReportKind, r.Report, named(r, "false"))
+	case "start":
+		return gotree.F(`// start asks for a timer to be armed.
+			func (fx *$1) start(timer uint16, key uint32) {
+				e := fx.next()
+				e.Effect = fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: $2[timer]}
+				$3
+			}`, r.Effects, g.Table(r, "Ticks"), named(r, "false"))
+	case "stop":
+		return gotree.F(`// stop asks for a timer to be disarmed.
+			func (fx *$1) stop(timer uint16, key uint32) {
+				e := fx.next()
+				e.Effect = fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}
+				$2
+			}`, r.Effects, named(r, "false"))
+	}
+	return nil
+}
+
+// named sets whether the specification names the destination, if that may be so.
+func named(r *types.Machine, value string) []gotree.Stmt {
+	if !r.Named {
+		return nil
+	}
+	return gotree.S("e.Named = " + value)
 }
 
 // declareWaiting emits the type of the queued events of parts.

@@ -59,26 +59,26 @@ func itemBytes(item WireItem, t *Type) int {
 	if n, ok := item.(*WireInt); ok {
 		return n.Bits / 8
 	}
-	return valueBytes(t)
+	return MostBytes(t)
 }
 
-// valueBytes returns how many bytes a value takes at most as a [WireValue].
-func valueBytes(t *Type) int {
+// MostBytes returns how many bytes a value takes at most as a [WireValue], and about how many in memory.
+func MostBytes(t *Type) int {
 	switch t.Kind {
 	case KindRecord:
 		n := 0
 		for _, f := range t.Fields {
-			n += valueBytes(f.Type)
+			n += MostBytes(f.Type)
 		}
 		return n
 	case KindArray:
-		return int(t.Index.Count()) * valueBytes(t.Elem)
+		return int(t.Index.Count()) * MostBytes(t.Elem)
 	case KindList:
-		return 2 + t.Cap*valueBytes(t.Elem)
+		return 2 + t.Cap*MostBytes(t.Elem)
 	case KindBytes:
 		return 2 + t.Cap
 	case KindOptional:
-		return 1 + valueBytes(t.Elem)
+		return 1 + MostBytes(t.Elem)
 	}
 	n, _ := ValueBytes(t)
 	return n

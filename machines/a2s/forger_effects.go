@@ -105,7 +105,7 @@ func (ev *ForgerEvent) outside(why *fsm.Refusal) {
 	}
 }
 
-// ForgerEffect is one thing that a Forger asks for.
+// ForgerEffect is one thing that a Forger asks for. What belongs to another kind means nothing.
 type ForgerEffect struct {
 	fsm.Effect
 	Message Message // for fsm.Send
@@ -129,8 +129,22 @@ func (fx *ForgerEffects) reset(from fsm.Peer) {
 	fx.from = from
 }
 
+// next appends an effect and returns it as it was when its memory was used last.
+func (fx *ForgerEffects) next() *ForgerEffect {
+	if len(fx.list) == cap(fx.list) {
+		fx.list = append(fx.list, ForgerEffect{})
+	} else {
+		fx.list = fx.list[:len(fx.list)+1]
+	}
+	return &fx.list[len(fx.list)-1]
+}
+
 // send appends a message to the only peer and returns it for its fields to be set.
 func (fx *ForgerEffects) send(kind MessageKind) *Message {
-	fx.list = append(fx.list, ForgerEffect{Effect: fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}, Message: Message{Kind: kind}})
-	return &fx.list[len(fx.list)-1].Message
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}
+	if e.Message.Kind != kind {
+		e.Message = Message{Kind: kind}
+	}
+	return &e.Message
 }

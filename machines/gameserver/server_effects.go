@@ -281,7 +281,7 @@ type ServerSilentReport struct {
 	Client fsm.Peer
 }
 
-// ServerEffect is one thing that a Server asks for.
+// ServerEffect is one thing that a Server asks for. What belongs to another kind means nothing.
 type ServerEffect struct {
 	fsm.Effect
 	Named   bool         // the specification names the destination
@@ -307,21 +307,43 @@ func (fx *ServerEffects) reset(from fsm.Peer) {
 	fx.from = from
 }
 
+// next appends an effect and returns it as it was when its memory was used last.
+func (fx *ServerEffects) next() *ServerEffect {
+	if len(fx.list) == cap(fx.list) {
+		fx.list = append(fx.list, ServerEffect{})
+	} else {
+		fx.list = fx.list[:len(fx.list)+1]
+	}
+	return &fx.list[len(fx.list)-1]
+}
+
 // sendTo appends a message to a peer and returns it for its fields to be set.
 func (fx *ServerEffects) sendTo(kind MessageKind, to fsm.Peer) *Message {
-	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.Send, Peer: to, ID: uint16(kind)}, Message: Message{Kind: kind}, Named: true})
-	return &fx.list[len(fx.list)-1].Message
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.Send, Peer: to, ID: uint16(kind)}
+	e.Named = true
+	if e.Message.Kind != kind {
+		e.Message = Message{Kind: kind}
+	}
+	return &e.Message
 }
 
 // report appends a report and returns it for its fields to be set.
 func (fx *ServerEffects) report(kind ServerReportKind) *ServerReport {
-	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: ServerReport{Kind: kind}})
-	return &fx.list[len(fx.list)-1].Report
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}
+	e.Named = false
+	if e.Report.Kind != kind {
+		e.Report = ServerReport{Kind: kind}
+	}
+	return &e.Report
 }
 
 // start asks for a timer to be armed.
 func (fx *ServerEffects) start(timer uint16, key uint32) {
-	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: serverTicks[timer]}})
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: serverTicks[timer]}
+	e.Named = false
 }
 
 // closeTo asks for the link to a peer to be closed.

@@ -91,7 +91,7 @@ type ClientAnsweredReport struct {
 	Answers Answers
 }
 
-// ClientEffect is one thing that a Client asks for.
+// ClientEffect is one thing that a Client asks for. What belongs to another kind means nothing.
 type ClientEffect struct {
 	fsm.Effect
 	Message Message      // for fsm.Send
@@ -116,26 +116,46 @@ func (fx *ClientEffects) reset(from fsm.Peer) {
 	fx.from = from
 }
 
+// next appends an effect and returns it as it was when its memory was used last.
+func (fx *ClientEffects) next() *ClientEffect {
+	if len(fx.list) == cap(fx.list) {
+		fx.list = append(fx.list, ClientEffect{})
+	} else {
+		fx.list = fx.list[:len(fx.list)+1]
+	}
+	return &fx.list[len(fx.list)-1]
+}
+
 // send appends a message to the only peer and returns it for its fields to be set.
 func (fx *ClientEffects) send(kind MessageKind) *Message {
-	fx.list = append(fx.list, ClientEffect{Effect: fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}, Message: Message{Kind: kind}})
-	return &fx.list[len(fx.list)-1].Message
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}
+	if e.Message.Kind != kind {
+		e.Message = Message{Kind: kind}
+	}
+	return &e.Message
 }
 
 // report appends a report and returns it for its fields to be set.
 func (fx *ClientEffects) report(kind ClientReportKind) *ClientReport {
-	fx.list = append(fx.list, ClientEffect{Effect: fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}, Report: ClientReport{Kind: kind}})
-	return &fx.list[len(fx.list)-1].Report
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.Report, ID: uint16(kind)}
+	if e.Report.Kind != kind {
+		e.Report = ClientReport{Kind: kind}
+	}
+	return &e.Report
 }
 
 // start asks for a timer to be armed.
 func (fx *ClientEffects) start(timer uint16, key uint32) {
-	fx.list = append(fx.list, ClientEffect{Effect: fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: clientTicks[timer]}})
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.StartTimer, ID: timer, Key: key, Ticks: clientTicks[timer]}
 }
 
 // stop asks for a timer to be disarmed.
 func (fx *ClientEffects) stop(timer uint16, key uint32) {
-	fx.list = append(fx.list, ClientEffect{Effect: fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}})
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.StopTimer, ID: timer, Key: key}
 }
 
 // The timers by their index in Info.Timers.

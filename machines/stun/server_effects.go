@@ -61,7 +61,7 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 	}
 }
 
-// ServerEffect is one thing that a Server asks for.
+// ServerEffect is one thing that a Server asks for. What belongs to another kind means nothing.
 type ServerEffect struct {
 	fsm.Effect
 	Message Message // for fsm.Send
@@ -85,8 +85,22 @@ func (fx *ServerEffects) reset(from fsm.Peer) {
 	fx.from = from
 }
 
+// next appends an effect and returns it as it was when its memory was used last.
+func (fx *ServerEffects) next() *ServerEffect {
+	if len(fx.list) == cap(fx.list) {
+		fx.list = append(fx.list, ServerEffect{})
+	} else {
+		fx.list = fx.list[:len(fx.list)+1]
+	}
+	return &fx.list[len(fx.list)-1]
+}
+
 // send appends a message to the only peer and returns it for its fields to be set.
 func (fx *ServerEffects) send(kind MessageKind) *Message {
-	fx.list = append(fx.list, ServerEffect{Effect: fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}, Message: Message{Kind: kind}})
-	return &fx.list[len(fx.list)-1].Message
+	e := fx.next()
+	e.Effect = fsm.Effect{Kind: fsm.Send, ID: uint16(kind)}
+	if e.Message.Kind != kind {
+		e.Message = Message{Kind: kind}
+	}
+	return &e.Message
 }
