@@ -36,6 +36,7 @@ type Driver[R fsm.Runner] struct {
 
 	mailbox  chan item[R]
 	waiting  atomic.Pointer[slot] // the link in whose Receive the owner sleeps
+	lead     lead                 // from which of several links the owner receives itself
 	skipped  bool                 // the last turn did not look at the link
 	timer    *time.Timer          // wakes the owner when it waits for several links
 	restored bool                 // a snapshot takes the place of the event start

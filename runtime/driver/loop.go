@@ -49,16 +49,20 @@ func (d *Driver[R]) deadline(limit time.Duration) time.Duration {
 // the time has come, and handles what a link brought. It returns the new time.
 //
 // With a single link the owner itself receives: no other goroutine comes
-// between the socket and the machine. With several, each has a goroutine that receives.
+// between the socket and the machine. With several, each has a goroutine that receives, but the one that leads.
 func (d *Driver[R]) wait(until time.Duration) time.Duration {
 	d.tidy()
 	if s := d.slots; len(s) == 1 && !s[0].pumped && !d.silent(s[0]) && !d.carried(s[0]) {
+		d.lead.alone(s[0])
 		return d.waitLink(s[0], until)
 	}
 	for _, s := range d.slots {
-		if !s.pumped && !d.silent(s) && !d.carried(s) {
+		if !s.pumped && s != d.lead.slot && !d.silent(s) && !d.carried(s) {
 			d.pump(s)
 		}
+	}
+	if s := d.lead.slot; s != nil {
+		return d.waitLink(s, until)
 	}
 	if until == noTime {
 		d.handle(<-d.mailbox)
@@ -81,6 +85,18 @@ func (d *Driver[R]) wait(until time.Duration) time.Duration {
 const busyPoll = 100 * time.Microsecond
 
 func (d *Driver[R]) waitLink(s *slot, until time.Duration) time.Duration {
+	if d.skipped && len(d.mailbox) > 0 && s.polled != nil {
+		s.arm(d.epoch, until)
+		d.skipped = false
+		got, ok := s.polled.Poll(s.space())
+		now := d.now()
+		if ok {
+			d.lead.brought()
+			d.arrived(now, s, got, nil)
+			d.rest(now, s)
+		}
+		return now
+	}
 	if d.skipped && len(d.mailbox) > 0 {
 		// Commands come without end: nobody may wake us now, so that the link has its turn.
 		s.arm(d.epoch, min(until, d.now()+busyPoll))
@@ -103,6 +119,7 @@ func (d *Driver[R]) waitLink(s *slot, until time.Duration) time.Duration {
 	now := d.now()
 	d.arrived(now, s, got, err)
 	if err == nil {
+		d.lead.brought()
 		d.rest(now, s)
 	}
 	return now
@@ -139,6 +156,7 @@ func (d *Driver[R]) pump(s *slot) {
 			}
 			select {
 			case d.mailbox <- item[R]{slot: s, got: got, err: err}:
+				d.posted()
 			case <-d.done:
 				return
 			}
@@ -176,7 +194,9 @@ func (d *Driver[R]) handle(it item[R]) {
 			if it.slot.open && d.carried(it.slot) {
 				return // nothing is received until the program has the connection
 			}
-			if it.slot.open {
+			if d.lead.follow(it.slot) {
+				it.slot.pumped, it.slot.unclear = false, true
+			} else if it.slot.open {
 				next = it.slot.space()
 			}
 			it.slot.resume <- next

@@ -15,6 +15,7 @@ import (
 type slot struct {
 	link    transport.Link
 	batched transport.Batched // link, if it brings several frames at once
+	polled  transport.Polled  // link, if it can be asked what has come
 	props   transport.Properties
 	confirm func(peer int)
 	first   fsm.Peer // the machine's number of the link's peer 0
@@ -48,6 +49,9 @@ func newSlot(size func([]byte) (int, error), most, buffer int, first fsm.Peer, c
 	s := &slot{link: link, props: p, first: first, channel: channel, peers: make([]peerState, max(p.Peers, 1)),
 		unclear: true, confirm: guard(size, link)}
 	s.batched, _ = link.(transport.Batched)
+	if l, ok := link.(transport.Polled); ok && l.Polls() {
+		s.polled = l
+	}
 	if p.Stream {
 		s.split = transport.NewSplitter(size, most, buffer)
 	} else {
@@ -215,6 +219,7 @@ func (d *Driver[R]) tidy() {
 	}
 	clear(d.slots[len(kept):])
 	d.slots = kept
+	d.lead.tidy()
 }
 
 // carrier is a driver as its core sees it.

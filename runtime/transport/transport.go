@@ -141,6 +141,15 @@ type Batched interface {
 	Next(buf []byte) (got Arrival, ok bool)
 }
 
+// Polled is implemented by links that can look whether something has come.
+type Polled interface {
+	Batched
+	// Poll is Next, and looks at the carrier, too, if nothing is at hand. It does not wait.
+	Poll(buf []byte) (got Arrival, ok bool)
+	// Polls reports whether Poll does so. Otherwise, as on some systems, it is Next.
+	Polls() bool
+}
+
 // Guarded is implemented by links on which strangers become peers. Whoever can tell what is valid
 // calls Guard once, before it receives. From then on a stranger gets a place only by a frame for
 // which valid reports true (a stream is not looked at), and its place is half-open until Confirm

@@ -133,6 +133,24 @@ func (p *Ports) Next(buf []byte) (transport.Arrival, bool) {
 	}
 }
 
+// Poll implements [transport.Polled].
+func (p *Ports) Poll(buf []byte) (transport.Arrival, bool) {
+	if got, ok := p.waiting(buf); ok {
+		return got, true
+	}
+	got, ok := p.link.Poll(buf)
+	if !ok {
+		return got, false
+	}
+	if got, ok := p.tie(buf, got); ok {
+		return got, true
+	}
+	return p.Next(buf)
+}
+
+// Polls implements [transport.Polled].
+func (p *Ports) Polls() bool { return p.link.Polls() }
+
 func (p *Ports) waiting(buf []byte) (transport.Arrival, bool) {
 	if p.early == nil {
 		return transport.Arrival{}, false

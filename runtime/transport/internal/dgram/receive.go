@@ -20,6 +20,20 @@ func (l *Link[A]) Next(buf []byte) (transport.Arrival, bool) {
 	return got, err == nil
 }
 
+// Poll implements [transport.Polled]. A deadline that has passed is handled first, as when somebody waits.
+func (l *Link[A]) Poll(buf []byte) (transport.Arrival, bool) {
+	if l.batch != nil && l.ahead.Empty() && l.held == nil {
+		if l.overdue() != nil {
+			return transport.Arrival{}, false
+		}
+		l.batch.Fetch()
+	}
+	return l.Next(buf)
+}
+
+// Polls implements [transport.Polled].
+func (l *Link[A]) Polls() bool { return l.batch != nil }
+
 func (l *Link[A]) receive(buf []byte, wait bool) (transport.Arrival, error) {
 	failures := 0
 	for {
