@@ -164,24 +164,54 @@ const (
 )
 
 // BenchmarkGame has 16 players send the state of their ships 60 times a second, through the gameserver and through a
-// bare loop that passes datagrams on, each a process of its own. It reports how long a state takes from one player to
-// another, and how many such sessions the processor time of one core would carry.
+// bare loop that passes datagrams on, each a process of its own, in turns. It reports how long a state takes from one player
+// to another in the quickest turn, and how many such sessions the processor time of one core would carry: the mean of
+// all turns, each counted by what arrived. Of several states of a ship that come together the gameserver passes
+// on the newest; so a turn of both in which a busy computer has held up many does not count.
 func BenchmarkGame(b *testing.B) {
+	servers := []string{"plain", "-mode game -per-address 20 -listen 127.0.0.1:0 -udp 127.0.0.1:0"}
+	names := []string{"plain", "game"}
+	var median, last [2]time.Duration
+	var carried [2]float64
+	turns, ratios := 0, []float64{}
 	for b.Loop() {
-		for _, serve := range []string{"plain", "-mode game -per-address 20 -listen 127.0.0.1:0 -udp 127.0.0.1:0"} {
-			name := strings.Fields(serve)[min(1, strings.Count(serve, " "))]
+		var got [2]float64
+		whole := true
+		for i, serve := range servers {
 			took, cores := session(b, serve)
 			if len(took) == 0 {
 				b.Fatal("nothing arrived")
 			}
 			slices.Sort(took)
-			b.ReportMetric(float64(took[len(took)/2].Microseconds()), name+"-median-µs")
-			b.ReportMetric(float64(took[len(took)*99/100].Microseconds()), name+"-p99-µs")
-			b.ReportMetric(1/cores, name+"-sessions/core")
-			b.ReportMetric(float64(len(took))/float64(benchClients*(benchClients-1)*benchRate*2), name+"-arrived")
+			if m, p99 := took[len(took)/2], took[len(took)*99/100]; last[i] == 0 || p99 < last[i] {
+				median[i], last[i] = m, p99
+			}
+			share := float64(len(took)) / float64(benchClients*(benchClients-1)*benchRate*2)
+			whole = whole && share > 0.95
+			got[i] = share / cores
+		}
+		b.Logf("plain %.2f, game %.2f sessions: %.2f", got[0], got[1], got[1]/got[0])
+		if !whole {
+			b.Log("this turn does not count: more than a twentieth did not arrive")
+			continue
+		}
+		turns++
+		ratios = append(ratios, got[1]/got[0])
+		for i := range got {
+			carried[i] += got[i]
 		}
 	}
 	b.ReportMetric(0, "ns/op")
+	if turns == 0 {
+		return
+	}
+	for i, name := range names {
+		b.ReportMetric(float64(median[i].Microseconds()), name+"-median-µs")
+		b.ReportMetric(float64(last[i].Microseconds()), name+"-p99-µs")
+		b.ReportMetric(carried[i]/float64(turns), name+"-sessions/core")
+	}
+	slices.Sort(ratios)
+	b.ReportMetric(ratios[len(ratios)/2], "game/plain")
 }
 
 // session plays two seconds, and returns how long states took and what share of a core the server used.

@@ -143,20 +143,26 @@ func made(m *events.Message) *events.Object {
 	return nil
 }
 
-// busy reports whether more is due.
-func (c *crowd) busy() bool { return c.first < len(c.jobs) || c.news }
+// left is how many jobs are known to be due. Where something has come since they were made, there is at least one.
+func (c *crowd) left() int {
+	n := len(c.jobs) - c.first
+	if n == 0 && c.news {
+		return 1
+	}
+	return n
+}
 
-// next returns what goes now. Where nothing does it is news of nothing for nobody.
-func (c *crowd) next(now time.Duration) job {
+// next returns what goes now, for as long as it is not called again. Where nothing does it is news of nothing for nobody.
+func (c *crowd) next(now time.Duration) *job {
 	if c.first == len(c.jobs) {
 		c.jobs, c.first = c.jobs[:0], 0
 		c.plan(now)
 	}
 	if len(c.jobs) == 0 {
-		return job{}
+		return &job{}
 	}
 	c.first++
-	return c.jobs[c.first-1]
+	return &c.jobs[c.first-1]
 }
 
 // plan makes jobs of what has come: the newest state of each ship for all who see it, with the events that they have

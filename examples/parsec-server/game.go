@@ -33,10 +33,10 @@ type game struct {
 	record *remote.Recorder // nil: nothing is recorded
 	file   *os.File         // of the recording; may be nil
 
-	d       *driver.Driver[*gameserver.ServerRunner]
-	epoch   time.Time
-	pumping bool // jobs wait in the mailbox
-	listed  [16]gameserver.Player
+	d      *driver.Driver[*gameserver.ServerRunner]
+	epoch  time.Time
+	posted int // commands that wait in the mailbox
+	listed [16]gameserver.Player
 }
 
 func (g *game) now() time.Duration { return time.Since(g.epoch) }
@@ -197,19 +197,21 @@ func (g *game) happened(slot gameserver.Slot, list gameserver.Events) {
 
 // pump has what is due sent, behind all that has come together with it: so of a burst of packets the critical events
 // leave first, and only the newest state of each ship.
-func (g *game) pump() {
-	if !g.pumping {
-		g.pumping = g.d.Post(g.work) == nil // if there is no room the next packet does it
+func (g *game) pump() { g.post(1) }
+
+// post has so many commands in the mailbox. If there is no room the next packet does it.
+func (g *game) post(n int) {
+	for g.posted < n && g.d.Post(g.work) == nil {
+		g.posted++
 	}
 }
 
-// work gives the machine one command of those that are due, and comes back for the others.
+// work gives the machine one command of those that are due. The first has all others follow at once, so that they leave
+// together.
 func (g *game) work(r *gameserver.ServerRunner) fsm.Result {
 	job := g.crowd.next(g.now())
-	g.pumping = false
-	if g.crowd.busy() {
-		g.pump()
-	}
+	g.posted--
+	g.post(g.crowd.left())
 	switch {
 	case job.client == 0:
 		return r.Spread(job.seen, job.events)

@@ -386,7 +386,7 @@ func TestBudget(t *testing.T) {
 				c.hear(now, 0, b)
 			}
 		}
-		for more := true; more; more = c.busy() {
+		for more := true; more; more = c.left() > 0 {
 			j := c.next(now)
 			if !j.seen.Has(1) || j.sight {
 				continue
