@@ -152,7 +152,7 @@ func (c *crowd) left() int {
 	return n
 }
 
-// next returns what goes now, for as long as it is not called again. Where nothing does it is news of nothing for nobody.
+// next returns what goes now, valid until it is called again. Where nothing does it is news of nothing for nobody.
 func (c *crowd) next(now time.Duration) *job {
 	if c.first == len(c.jobs) {
 		c.jobs, c.first = c.jobs[:0], 0

@@ -290,8 +290,8 @@ func (g *gen) effectMethods(f *jen.File, r *types.Machine) {
 	}
 }
 
-// muchMemory is the size of an effect, in bytes, from which a step keeps the memory of those before it as it is. To clear
-// it for each one costs more than the rest of the step then.
+// muchMemory is the size of an effect, in bytes, from which a step keeps the memory of those before it as it is. To
+// clear it for each one costs more than the rest of the step then.
 const muchMemory = 8 << 10
 
 // large reports whether the effects of a role are so large.
@@ -324,8 +324,8 @@ func (g *gen) nextEffect(r *types.Machine) *gotree.Func {
 		}`, r.Effects, r.Effect)
 }
 
-// inPlace returns the method of that name, for large effects. A message or a report is cleared unless the one before
-// was of the same kind: the caller sets all fields of that. It returns nil for methods that are called rarely.
+// inPlace returns the method of that name, for large effects. A message or a report is cleared unless the one
+// before was of the same kind: the caller sets all fields of that. It returns nil for methods that are called rarely.
 func (g *gen) inPlace(r *types.Machine, name string) *gotree.Func {
 	switch name {
 	case "send":

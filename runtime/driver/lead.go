@@ -1,8 +1,8 @@
 package driver
 
 // lead is the one of several links from which the owner itself receives, since it brings nearly all that comes: no
-// other goroutine comes between the socket and the machine then, and what has come together is handled together. What the
-// others bring interrupts it, which costs a little more than to wait for all alike.
+// other goroutine comes between the socket and the machine then, and what has come together is handled together. What
+// the others bring interrupts it, which costs a little more than to wait for all alike.
 type lead struct {
 	slot   *slot // nil: there is none
 	others int   // how much others have brought since slot has brought something
