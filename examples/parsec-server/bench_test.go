@@ -165,9 +165,9 @@ const (
 
 // BenchmarkGame has 16 players send the state of their ships 60 times a second, through the gameserver and through a
 // bare loop that passes datagrams on, each a process of its own, in turns. It reports how long a state takes from one
-// player to another in the quickest turn, and how many such sessions the processor time of one core would carry: the mean
-// of all turns, each counted by what arrived. Of several states of a ship that come together the gameserver passes
-// on the newest; so a turn of both in which a busy computer has held up many does not count.
+// player to another in the quickest turn, and how many such sessions the processor time of one core would carry: the
+// mean of all turns, each counted by what arrived. Of several states of a ship that come together the gameserver
+// passes on the newest; so a turn does not count in which a busy computer has held up many.
 func BenchmarkGame(b *testing.B) {
 	servers := []string{"plain", "-mode game -per-address 20 -listen 127.0.0.1:0 -udp 127.0.0.1:0"}
 	names := []string{"plain", "game"}
