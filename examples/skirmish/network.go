@@ -28,8 +28,12 @@ const (
 const (
 	controlDoor = iota
 	framesDoor
+	backDoor
 	doorCount
 )
+
+// The players of a match know the door for who comes back by its number, too.
+var _ = [1]struct{}{}[backDoor-match.Back]
 
 // dialer calls a host at an address: host:port, over IPX NETWORK.NODE.SOCKET, and through a gameserver a slot.
 func (s *settings) dialer(address string, cfg carrier.Config) dialer {
@@ -83,6 +87,7 @@ func (s *settings) host(ctx context.Context, cfg carrier.Config) (h *match.Host,
 	}
 	parts := carrier.Split(ctx, d, doorCount)
 	h, err = match.NewHost(match.HostConfig{Control: parts[controlDoor], Frames: parts[framesDoor], Place: framesDoor,
+		Back:     parts[backDoor],
 		Settings: match.Settings{Arena: s.arena, Rounds: s.rounds, Bots: s.bots}, Least: s.least, Duel: s.duel,
 		Resume: s.resume, PerAddress: s.mostOfOne,
 		Length: time.Second / time.Duration(s.hz)})

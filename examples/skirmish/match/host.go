@@ -35,6 +35,8 @@ type HostConfig struct {
 	// of its socket.
 	Control, Frames Door
 	Place           uint16
+	// Back is the door for those who were in the match of Resume; nil if there is none.
+	Back Door
 	// Settings are those of the first match.
 	Settings Settings
 	// Least is how many players there have to be for a match, 0 for one.
@@ -79,6 +81,7 @@ type Host struct {
 	begun  bool
 	attach chan transport.Link
 	said   chan Said // for those who look on at a duel
+	back   *returning
 }
 
 // playing is the server of one match.
@@ -119,6 +122,7 @@ func NewHost(cfg HostConfig) (*Host, error) {
 	h := &Host{cfg: cfg, peers: doors.New(16), wake: make(chan struct{}, 1), attach: make(chan transport.Link),
 		said: make(chan Said, 16)}
 	h.peers.Each = cfg.PerAddress
+	h.back = newReturning(cfg.Resume)
 	h.d = driver.New(r, driver.Options[*skirmish.HostRunner]{HandshakeLimit: 10 * time.Second, Logger: cfg.Logger,
 		Trace: cfg.Sinks, Instance: "host",
 		OnReport: func(r *skirmish.HostRunner, i int) {
@@ -146,9 +150,18 @@ func (h *Host) nudge() {
 func (h *Host) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	ended := make(chan error, 3)
+	const parts = 4
+	ended := make(chan error, parts)
 	go func() { ended <- h.d.Run(ctx) }()
-	go func() { ended <- h.accept(ctx, h.cfg.Control, h.admit) }()
+	go func() { ended <- h.accept(ctx, h.cfg.Control, h.knock) }()
+	go func() {
+		if h.cfg.Back == nil {
+			<-ctx.Done()
+			ended <- context.Cause(ctx)
+			return
+		}
+		ended <- h.accept(ctx, h.cfg.Back, h.comeBack)
+	}()
 	go func() {
 		ended <- h.accept(ctx, h.cfg.Frames, func(ctx context.Context, l transport.Link) {
 			select {
@@ -182,7 +195,7 @@ func (h *Host) Run(ctx context.Context) error {
 			h.seat(ctx, l)
 		case err := <-ended:
 			cancel()
-			for range 2 {
+			for range parts - 1 {
 				<-ended
 			}
 			if errors.Is(err, context.Canceled) {
@@ -205,8 +218,12 @@ func (h *Host) accept(ctx context.Context, d Door, each func(context.Context, tr
 	}
 }
 
-func (h *Host) admit(ctx context.Context, l transport.Link) {
+func (h *Host) admit(ctx context.Context, l transport.Link) { h.let(ctx, l, nobody) }
+
+// let lets somebody in, who has shown the key of a slot unless that is nobody.
+func (h *Host) let(ctx context.Context, l transport.Link, slot int) {
 	if p, ok := h.peers.Try(doors.From(l)); ok {
+		h.back.note(p, slot)
 		h.d.Attach(p, h.peers.Door(p, l))
 		return
 	}
@@ -218,6 +235,7 @@ func (h *Host) admit(ctx context.Context, l transport.Link) {
 			refuse(l)
 			return
 		}
+		h.back.note(p, slot)
 		h.d.Attach(p, h.peers.Door(p, l))
 	}()
 }
@@ -259,6 +277,9 @@ func (h *Host) look(ctx context.Context) {
 	now := time.Now()
 	if h.play != nil && h.play.pair != nil {
 		h.play.pair.look(now)
+	}
+	if h.cfg.Resume == nil {
+		h.back.over()
 	}
 	if h.m.State != was || h.since.IsZero() {
 		h.since, h.ripe = now, time.Time{}
@@ -314,6 +335,9 @@ func (h *Host) look(ctx context.Context) {
 
 // gather makes one agreement of all. Who does not agree is waited for only so long where others have agreed.
 func (h *Host) gather(ctx context.Context, now time.Time) {
+	if h.cfg.Resume != nil && h.count() == 0 && h.back.late(now, 2*h.cfg.Return) {
+		h.cfg.Resume = nil // nobody comes back
+	}
 	agreed := func(p int) bool { return h.m.Setup[p].Confirm.State == skirmish.HostSetupConfirmStateRemoteOk }
 	n := 0
 	h.some(func(p int) bool {
@@ -323,6 +347,9 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 		return false
 	})
 	h.clear(now, n)
+	if h.cfg.Resume != nil {
+		h.drop(func(p int) bool { return !h.back.has(p, int(h.m.Seats[p].Value.Slot)) })
+	}
 	switch {
 	case n < max(1, h.cfg.Least):
 		h.ripe = time.Time{}
@@ -369,6 +396,9 @@ func (h *Host) gather(ctx context.Context, now time.Time) {
 		marks[slot] = skirmish.Mark(mark(key))
 	}
 	h.d.Do(ctx, func(r *skirmish.HostRunner) fsm.Result {
+		if resume != nil && !h.back.all(&r.Machine) {
+			return fsm.Result{Code: fsm.NotRun, Transition: fsm.NoTransition}
+		}
 		seed := skirmish.Seed(pack(rand.Uint32(), settings(r.Machine.Values)))
 		switch {
 		case resume != nil:

@@ -40,6 +40,7 @@ type room struct {
 	ctx             context.Context
 	host            *match.Host
 	control, frames door
+	back            door
 	seed            uint64
 	faults          impair.Faults
 
@@ -50,9 +51,10 @@ type room struct {
 }
 
 func newRoom(t *testing.T, cfg match.HostConfig) *room {
-	r := &room{t: t, control: make(door), frames: make(door), results: map[uint32][]match.Result{},
-		played: map[string]int{}, links: map[string][]transport.Link{}}
-	cfg.Control, cfg.Frames, cfg.Place = r.control, r.frames, 1
+	r := &room{t: t, control: make(door), frames: make(door), back: make(door),
+		results: map[uint32][]match.Result{},
+		played:  map[string]int{}, links: map[string][]transport.Link{}}
+	cfg.Control, cfg.Frames, cfg.Back, cfg.Place = r.control, r.frames, r.back, 1
 	var err error
 	if r.host, err = match.NewHost(cfg); err != nil {
 		t.Fatal(err)
@@ -88,8 +90,11 @@ func (r *room) dial(name string) func(context.Context, uint16) (transport.Link, 
 			return nil, err
 		}
 		d := r.control
-		if place != 0 {
+		switch place {
+		case 1:
 			d = r.frames
+		case match.Back:
+			d = r.back
 		}
 		select {
 		case d <- far:
@@ -432,7 +437,8 @@ func TestGoesOn(t *testing.T) {
 		}
 		again := newRoom(t, match.HostConfig{Resume: saved[1]})
 		again.faults = impair.Faults{Delay: 20 * time.Millisecond, Jitter: 30 * time.Millisecond}
-		saved[2] = &match.Saved{Seed: saved[2].Seed, Slot: saved[2].Slot} // it gets the match from the other one
+		saved[2] = &match.Saved{Seed: saved[2].Seed, Slot: saved[2].Slot, Key: saved[2].Key,
+			Marks: saved[2].Marks} // it gets the match from the other one
 		first, ends := [3]uint32{}, nil
 		for _, i := range []int{2, 1} { // the one who has the match need not come first
 			_, done := again.sit(fmt.Sprint("bot", i), 1, func(c *match.PlayerConfig) {

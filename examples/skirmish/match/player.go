@@ -105,6 +105,7 @@ type Player struct {
 	sim     *sim
 	seed    uint32
 	key     uint64 // for the own slot, and nobody else has it
+	marks   [game.Players]uint64
 	there   game.Mask
 	starts  bool // a match is to be loaded
 	place   uint16
@@ -131,7 +132,7 @@ var (
 
 // Run plays until the player has left, the host is gone, or ctx ends.
 func (p *Player) Run(ctx context.Context) error {
-	link, err := p.cfg.Dial(ctx, 0)
+	link, err := p.call(ctx)
 	if err != nil {
 		return err
 	}
@@ -177,6 +178,19 @@ func (p *Player) Run(ctx context.Context) error {
 			return err
 		}
 	}
+}
+
+// call calls the host: who has a match that has lost its host shows there whose slot is the own one.
+func (p *Player) call(ctx context.Context) (transport.Link, error) {
+	s := p.cfg.Saved
+	if s == nil {
+		return p.cfg.Dial(ctx, 0)
+	}
+	link, err := p.cfg.Dial(ctx, Back)
+	if err == nil {
+		err = errors.Join(link.Send(0, s.proof()), link.Flush())
+	}
+	return link, err
 }
 
 // act does what is due.
@@ -275,6 +289,9 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 	case skirmish.PlayerReportStarts:
 		p.starts, p.seed, p.view.Phase = true, uint32(v.Starts.Seed), Loading
 		p.key = uint64(v.Starts.Key)
+		for i, mark := range v.Starts.Marks {
+			p.marks[i] = uint64(mark)
+		}
 	case skirmish.PlayerReportBegins:
 		p.view.Phase, p.view.Played = Playing, p.there
 	case skirmish.PlayerReportEnds:
@@ -288,6 +305,7 @@ func (p *Player) report(r *skirmish.PlayerRunner, i int) {
 func (p *Player) match(ctx context.Context) error {
 	p.mu.Lock()
 	m := newSim(p.view.Slot, p.seed)
+	m.key, m.marks = p.key, p.marks
 	place, slot, key := p.place, p.view.Slot, p.key
 	p.sim, p.view.Note = m, ""
 	p.mu.Unlock()

@@ -66,9 +66,11 @@ type sim struct {
 	heard  func(Said)                   // each line of talk, may be nil
 	over   chan struct{}                // closed when the match is over
 	seed   uint32
-	left   bool             // the other one of a duel has gone; of the goroutine that plays
-	record *frames.Recorder // of the turns of play; nil: none
-	owed   uint32           // game frames of the last turn that are still to be played; of the goroutine that plays
+	key    uint64               // of the own slot
+	marks  [game.Players]uint64 // of all keys
+	left   bool                 // the other one of a duel has gone; of the goroutine that plays
+	record *frames.Recorder     // of the turns of play; nil: none
+	owed   uint32               // game frames of the last turn that are still to be played; of the goroutine that plays
 
 	mu      sync.Mutex
 	state   *game.State
@@ -148,6 +150,9 @@ type Saved struct {
 	Seed  uint32
 	Slot  int       // of that player
 	There game.Mask // the slots that people had, the host's among them
+	// Key is the player's for its slot, and Marks are of everybody's key: by them the next host knows who comes back.
+	Key   uint64
+	Marks [game.Players]uint64
 	state []byte
 }
 
@@ -158,7 +163,8 @@ func (m *sim) save() *Saved {
 	if m.state == nil || m.state.Phase == game.Over || m.me < 0 {
 		return nil
 	}
-	return &Saved{Seed: m.seed &^ duels, Slot: m.me, There: m.state.Slots &^ m.state.Bots, state: m.bytes()}
+	return &Saved{Seed: m.seed &^ duels, Slot: m.me, There: m.state.Slots &^ m.state.Bots,
+		Key: m.key, Marks: m.marks, state: m.bytes()}
 }
 
 // resume goes on with a saved match. All others are driven by bots until they are back.
