@@ -85,51 +85,56 @@ func (m *Client) Step(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 
 // stepAway is Step in the state away.
 func (m *Client) stepAway(ev *ClientEvent, fx *ClientEffects) fsm.Result {
-	if ev.Kind != ClientCommandJoin {
-		return m.unmentioned(ev, fx)
+	switch ev.Kind {
+	case ClientCommandJoin:
+		// specs/lockstep/spec.yaml:419
+		m.Me = m.Wish
+		fx.sendTo(MessageJoin, ServerConst).Join = JoinMessage{Slot: m.Wish, Key: ev.Join.Key, Name: ev.Join.Name}
+		m.State = ClientStateJoined
+		return took(0)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:420 nobody would hear us join, or hear of it once more
+		m.linkLost(fx)
+		return took(1)
 	}
-	// specs/lockstep/spec.yaml:419
-	m.Me = m.Wish
-	fx.sendTo(MessageJoin, ServerConst).Join = JoinMessage{Slot: m.Wish, Key: ev.Join.Key, Name: ev.Join.Name}
-	m.State = ClientStateJoined
-	return took(0)
+	return m.unmentioned(ev, fx)
 }
 
 // stepJoined is Step in the state joined.
 func (m *Client) stepJoined(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveServerStart:
-		// specs/lockstep/spec.yaml:423
+		// specs/lockstep/spec.yaml:424
 		if m.Me.Present {
 			m.Playing = ev.Message.ServerStart.Players
 			fx.report(ClientReportStarted).Started = ClientStartedReport{Seed: ev.Message.ServerStart.Seed, Due: ev.Message.ServerStart.Due, Players: ev.Message.ServerStart.Players}
 			m.State = ClientStateLoading
-			return took(1)
+			return took(2)
 		}
-		// specs/lockstep/spec.yaml:424
+		// specs/lockstep/spec.yaml:425
 		fx.report(ClientReportStarted).Started = ClientStartedReport{Seed: ev.Message.ServerStart.Seed, Due: ev.Message.ServerStart.Due, Players: ev.Message.ServerStart.Players}
 		m.State = ClientStateWatching
-		return took(2)
+		return took(3)
 	case ClientReceiveJoined:
-		// specs/lockstep/spec.yaml:425
+		// specs/lockstep/spec.yaml:426
 		m.Me = Optional[Slot]{}
 		m.Now = ev.Message.Joined.Frame
 		fx.report(ClientReportJoining).Joining = ClientJoiningReport{Frame: ev.Message.Joined.Frame, Players: ev.Message.Joined.Players, Seed: ev.Message.Joined.Seed}
 		m.State = ClientStateWaiting
-		return took(3)
+		return took(4)
 	case ClientReceiveRefused:
-		// specs/lockstep/spec.yaml:426
+		// specs/lockstep/spec.yaml:427
 		fx.report(ClientReportRefused).Refused = ClientRefusedReport{Why: ev.Message.Refused.Why}
 		m.State = ClientStateAway
-		return took(4)
-	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:509
-		m.commandLeave(fx)
 		return took(5)
-	case ClientEventLost:
+	case ClientCommandLeave:
 		// specs/lockstep/spec.yaml:510
-		m.linkLost(fx)
+		m.commandLeave(fx)
 		return took(6)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:511
+		m.linkLost(fx)
+		return took(7)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -138,72 +143,72 @@ func (m *Client) stepJoined(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepLoading(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandLoaded:
-		// specs/lockstep/spec.yaml:429
+		// specs/lockstep/spec.yaml:430
 		if !m.Me.Present {
-			return refused(7)
+			return refused(8)
 		}
 		fx.sendTo(MessageGamecommands, ServerConst).Gamecommands = GamecommandsMessage{Slot: m.Me.Value, Frame: m.Now, Sum: ev.Loaded.Sum, Commands: Commands{}}
 		m.State = ClientStateGame
-		return took(7)
+		return took(8)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:467
+		// specs/lockstep/spec.yaml:468
 		if int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.Gamecommands.Slot]))%Frames {
 			if !m.receiveGamecommands(ev, fx) {
-				return refused(8)
+				return refused(9)
 			}
-			return took(8)
+			return took(9)
 		}
-		// specs/lockstep/spec.yaml:468
+		// specs/lockstep/spec.yaml:469
 		// refused: no frame of a player is left out
-		return refused(9)
+		return refused(10)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:470
+		// specs/lockstep/spec.yaml:471
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && m.Done < 6 && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
-				return refused(10)
+				return refused(11)
 			}
-			return took(10)
+			return took(11)
 		}
-		// specs/lockstep/spec.yaml:471
+		// specs/lockstep/spec.yaml:472
 		// refused: the announcements are a chain
-		return refused(11)
+		return refused(12)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:473
+		// specs/lockstep/spec.yaml:474
 		if m.Playing&(1<<ev.Message.PlayerKicked.Slot) != 0 && int64(ev.Message.PlayerKicked.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.PlayerKicked.Slot]))%Frames {
 			m.receivePlayerKicked(ev, fx)
-			return took(12)
+			return took(13)
 		}
-		// specs/lockstep/spec.yaml:474
+		// specs/lockstep/spec.yaml:475
 		// refused: who leaves has played until then
-		return refused(13)
+		return refused(14)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:476
+		// specs/lockstep/spec.yaml:477
 		if m.Playing&(1<<ev.Message.PlayerNew.Slot) == 0 && m.Have[ev.Message.PlayerNew.Slot] == 0 && (int64(ev.Message.PlayerNew.Frame)+Frames-int64(m.Now))%Frames <= 6 {
 			old := *m
 			if !m.receivePlayerNew(ev, fx) {
-				return m.undo(&old, fx, 14)
+				return m.undo(&old, fx, 15)
 			}
-			return took(14)
+			return took(15)
 		}
-		// specs/lockstep/spec.yaml:478
+		// specs/lockstep/spec.yaml:479
 		// refused: nobody joins whose commands we still have
-		return refused(15)
+		return refused(16)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:505
-		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
-		return took(16)
-	case ClientReceivePause:
 		// specs/lockstep/spec.yaml:506
-		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(17)
-	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:509
-		m.commandLeave(fx)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:507
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(18)
-	case ClientEventLost:
+	case ClientCommandLeave:
 		// specs/lockstep/spec.yaml:510
-		m.linkLost(fx)
+		m.commandLeave(fx)
 		return took(19)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:511
+		m.linkLost(fx)
+		return took(20)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -212,11 +217,11 @@ func (m *Client) stepLoading(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:433
+		// specs/lockstep/spec.yaml:434
 		if m.Done > 0 && m.allPlaying() && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) {
 			old := *m
 			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) {
-				return m.undo(&old, fx, 20)
+				return m.undo(&old, fx, 21)
 			}
 			var list SlotList
 			for s2 := range Slot(8) {
@@ -227,101 +232,101 @@ func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 			}
 			for _, s := range list.Items[:list.Len] {
 				if m.Have[s] == 0 {
-					return m.undo(&old, fx, 20)
+					return m.undo(&old, fx, 21)
 				}
 				m.Have[s]--
 			}
 			if !m.step(fx) {
-				return m.undo(&old, fx, 20)
-			}
-			return took(20)
-		}
-		return refused(fsm.NoTransition)
-	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:467
-		if int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.Gamecommands.Slot]))%Frames {
-			if !m.receiveGamecommands(ev, fx) {
-				return refused(21)
+				return m.undo(&old, fx, 21)
 			}
 			return took(21)
 		}
+		return refused(fsm.NoTransition)
+	case ClientReceiveGamecommands:
 		// specs/lockstep/spec.yaml:468
+		if int64(ev.Message.Gamecommands.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.Gamecommands.Slot]))%Frames {
+			if !m.receiveGamecommands(ev, fx) {
+				return refused(22)
+			}
+			return took(22)
+		}
+		// specs/lockstep/spec.yaml:469
 		// refused: no frame of a player is left out
-		return refused(22)
+		return refused(23)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:470
+		// specs/lockstep/spec.yaml:471
 		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && m.Done < 6 && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
 			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
-				return refused(23)
+				return refused(24)
 			}
-			return took(23)
+			return took(24)
 		}
-		// specs/lockstep/spec.yaml:471
+		// specs/lockstep/spec.yaml:472
 		// refused: the announcements are a chain
-		return refused(24)
+		return refused(25)
 	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:473
+		// specs/lockstep/spec.yaml:474
 		if m.Playing&(1<<ev.Message.PlayerKicked.Slot) != 0 && int64(ev.Message.PlayerKicked.Frame) == (int64(m.Now)+int64(m.Have[ev.Message.PlayerKicked.Slot]))%Frames {
 			m.receivePlayerKicked(ev, fx)
-			return took(25)
+			return took(26)
 		}
-		// specs/lockstep/spec.yaml:474
+		// specs/lockstep/spec.yaml:475
 		// refused: who leaves has played until then
-		return refused(26)
+		return refused(27)
 	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:476
+		// specs/lockstep/spec.yaml:477
 		if m.Playing&(1<<ev.Message.PlayerNew.Slot) == 0 && m.Have[ev.Message.PlayerNew.Slot] == 0 && (int64(ev.Message.PlayerNew.Frame)+Frames-int64(m.Now))%Frames <= 6 {
 			old := *m
 			if !m.receivePlayerNew(ev, fx) {
-				return m.undo(&old, fx, 27)
+				return m.undo(&old, fx, 28)
 			}
-			return took(27)
+			return took(28)
 		}
-		// specs/lockstep/spec.yaml:478
+		// specs/lockstep/spec.yaml:479
 		// refused: nobody joins whose commands we still have
-		return refused(28)
+		return refused(29)
 	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:492
+		// specs/lockstep/spec.yaml:493
 		if !m.Wanted.Present {
 			m.receiveSnapshotRequest(ev, fx)
-			return took(29)
+			return took(30)
 		}
-		// specs/lockstep/spec.yaml:493
+		// specs/lockstep/spec.yaml:494
 		// refused: one after another
-		return refused(30)
+		return refused(31)
 	case ClientCommandSnapshot:
-		// specs/lockstep/spec.yaml:495
+		// specs/lockstep/spec.yaml:496
 		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
 			if !m.commandSnapshot(ev, fx) {
-				return refused(31)
+				return refused(32)
 			}
-			return took(31)
+			return took(32)
 		}
 		return refused(fsm.NoTransition)
 	case ClientCommandSpeed:
-		// specs/lockstep/spec.yaml:501
-		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
-		return took(32)
-	case ClientCommandPause:
 		// specs/lockstep/spec.yaml:502
-		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
+		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
 		return took(33)
-	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:505
-		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+	case ClientCommandPause:
+		// specs/lockstep/spec.yaml:503
+		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
 		return took(34)
-	case ClientReceivePause:
+	case ClientReceiveServerAsync:
 		// specs/lockstep/spec.yaml:506
-		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(35)
-	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:509
-		m.commandLeave(fx)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:507
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(36)
-	case ClientEventLost:
+	case ClientCommandLeave:
 		// specs/lockstep/spec.yaml:510
-		m.linkLost(fx)
+		m.commandLeave(fx)
 		return took(37)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:511
+		m.linkLost(fx)
+		return took(38)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -330,75 +335,75 @@ func (m *Client) stepGame(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepWaiting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveJoined:
-		// specs/lockstep/spec.yaml:440 another player makes it
+		// specs/lockstep/spec.yaml:441 another player makes it
 		m.Now = ev.Message.Joined.Frame
 		m.Done = 0
 		m.Ahead = Optional[GameFrame]{}
 		fx.report(ClientReportJoining).Joining = ClientJoiningReport{Frame: ev.Message.Joined.Frame, Players: ev.Message.Joined.Players, Seed: ev.Message.Joined.Seed}
-		return took(38)
+		return took(39)
 	case ClientReceiveSnapshot:
-		// specs/lockstep/spec.yaml:442
+		// specs/lockstep/spec.yaml:443
 		if ev.Message.Snapshot.Frame != m.Now {
 			// refused: this is another one
-			return refused(39)
+			return refused(40)
 		}
-		// specs/lockstep/spec.yaml:443
+		// specs/lockstep/spec.yaml:444
 		if ev.Message.Snapshot.Last {
 			fx.report(ClientReportSnapshot).Snapshot = ClientSnapshotReport{Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
 			m.State = ClientStateWatching
-			return took(40)
+			return took(41)
 		}
-		// specs/lockstep/spec.yaml:444
+		// specs/lockstep/spec.yaml:445
 		fx.report(ClientReportSnapshot).Snapshot = ClientSnapshotReport{Last: ev.Message.Snapshot.Last, Part: ev.Message.Snapshot.Part}
-		return took(41)
-	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:481
-		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
 		return took(42)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:482
+		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
+		return took(43)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:484 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
-			return took(43)
-		}
-		// specs/lockstep/spec.yaml:484
-		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
-			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
-				return refused(44)
-			}
 			return took(44)
 		}
-		// specs/lockstep/spec.yaml:485 before our first
-		if m.State == ClientStateWaiting && m.Done == 0 {
+		// specs/lockstep/spec.yaml:485
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(45)
+			}
 			return took(45)
 		}
-		// specs/lockstep/spec.yaml:486
-		// refused: the announcements are a chain
-		return refused(46)
-	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:486 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(46)
+		}
 		// specs/lockstep/spec.yaml:487
-		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
-		return took(47)
-	case ClientReceivePlayerNew:
+		// refused: the announcements are a chain
+		return refused(47)
+	case ClientReceivePlayerKicked:
 		// specs/lockstep/spec.yaml:488
-		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(48)
-	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:505
-		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:489
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
 		return took(49)
-	case ClientReceivePause:
+	case ClientReceiveServerAsync:
 		// specs/lockstep/spec.yaml:506
-		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(50)
-	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:509
-		m.commandLeave(fx)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:507
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(51)
-	case ClientEventLost:
+	case ClientCommandLeave:
 		// specs/lockstep/spec.yaml:510
-		m.linkLost(fx)
+		m.commandLeave(fx)
 		return took(52)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:511
+		m.linkLost(fx)
+		return took(53)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -407,82 +412,82 @@ func (m *Client) stepWaiting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepWatching(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:447
+		// specs/lockstep/spec.yaml:448
 		if m.Done > M {
 			old := *m
 			if !m.step(fx) {
-				return m.undo(&old, fx, 53)
+				return m.undo(&old, fx, 54)
 			}
-			return took(53)
-		}
-		return refused(fsm.NoTransition)
-	case ClientCommandSit:
-		// specs/lockstep/spec.yaml:448 not before the server has come to our frame, which may be a while after the snapshot
-		if !m.Me.Present && m.Done >= M {
-			m.Me = Optional[Slot]{Present: true, Value: ev.Sit.Slot}
-			fx.sendTo(MessageSit, ServerConst).Sit = SitMessage{Slot: ev.Sit.Slot, Key: ev.Sit.Key, Name: ev.Sit.Name}
 			return took(54)
 		}
 		return refused(fsm.NoTransition)
+	case ClientCommandSit:
+		// specs/lockstep/spec.yaml:449 not before the server has come to our frame, which may be a while after the snapshot
+		if !m.Me.Present && m.Done >= M {
+			m.Me = Optional[Slot]{Present: true, Value: ev.Sit.Slot}
+			fx.sendTo(MessageSit, ServerConst).Sit = SitMessage{Slot: ev.Sit.Slot, Key: ev.Sit.Key, Name: ev.Sit.Name}
+			return took(55)
+		}
+		return refused(fsm.NoTransition)
 	case ClientReceiveSeated:
-		// specs/lockstep/spec.yaml:449
+		// specs/lockstep/spec.yaml:450
 		m.Begins = Frame((int64(ev.Message.Seated.Frame) + Frames - M) % Frames)
 		fx.report(ClientReportSeated).Seated = ClientSeatedReport{Slot: ev.Message.Seated.Slot, Frame: ev.Message.Seated.Frame}
 		m.State = ClientStateSitting
-		return took(55)
+		return took(56)
 	case ClientReceiveRefused:
-		// specs/lockstep/spec.yaml:450
+		// specs/lockstep/spec.yaml:451
 		m.Me = Optional[Slot]{}
 		fx.report(ClientReportRefused).Refused = ClientRefusedReport{Why: ev.Message.Refused.Why}
-		return took(56)
-	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:481
-		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
 		return took(57)
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:482
+		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
+		return took(58)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:484 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
-			return took(58)
-		}
-		// specs/lockstep/spec.yaml:484
-		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
-			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
-				return refused(59)
-			}
 			return took(59)
 		}
-		// specs/lockstep/spec.yaml:485 before our first
-		if m.State == ClientStateWaiting && m.Done == 0 {
+		// specs/lockstep/spec.yaml:485
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(60)
+			}
 			return took(60)
 		}
-		// specs/lockstep/spec.yaml:486
-		// refused: the announcements are a chain
-		return refused(61)
-	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:486 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(61)
+		}
 		// specs/lockstep/spec.yaml:487
-		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
-		return took(62)
-	case ClientReceivePlayerNew:
+		// refused: the announcements are a chain
+		return refused(62)
+	case ClientReceivePlayerKicked:
 		// specs/lockstep/spec.yaml:488
-		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(63)
-	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:505
-		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:489
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
 		return took(64)
-	case ClientReceivePause:
+	case ClientReceiveServerAsync:
 		// specs/lockstep/spec.yaml:506
-		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(65)
-	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:509
-		m.commandLeave(fx)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:507
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(66)
-	case ClientEventLost:
+	case ClientCommandLeave:
 		// specs/lockstep/spec.yaml:510
-		m.linkLost(fx)
+		m.commandLeave(fx)
 		return took(67)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:511
+		m.linkLost(fx)
+		return took(68)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -491,90 +496,90 @@ func (m *Client) stepWatching(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:454
+		// specs/lockstep/spec.yaml:455
 		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) && m.Now == m.Begins {
 			old := *m
 			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) || !m.step(fx) {
-				return m.undo(&old, fx, 68)
+				return m.undo(&old, fx, 69)
 			}
 			m.State = ClientStateSeated
-			return took(68)
+			return took(69)
 		}
-		// specs/lockstep/spec.yaml:455
+		// specs/lockstep/spec.yaml:456
 		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) && m.Now != m.Begins {
 			old := *m
 			if !m.step(fx) {
-				return m.undo(&old, fx, 69)
+				return m.undo(&old, fx, 70)
 			}
-			return took(69)
+			return took(70)
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:481
+		// specs/lockstep/spec.yaml:482
 		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
-		return took(70)
+		return took(71)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:484 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
-			return took(71)
-		}
-		// specs/lockstep/spec.yaml:484
-		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
-			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
-				return refused(72)
-			}
 			return took(72)
 		}
-		// specs/lockstep/spec.yaml:485 before our first
-		if m.State == ClientStateWaiting && m.Done == 0 {
+		// specs/lockstep/spec.yaml:485
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(73)
+			}
 			return took(73)
 		}
-		// specs/lockstep/spec.yaml:486
-		// refused: the announcements are a chain
-		return refused(74)
-	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:486 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(74)
+		}
 		// specs/lockstep/spec.yaml:487
-		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
-		return took(75)
-	case ClientReceivePlayerNew:
+		// refused: the announcements are a chain
+		return refused(75)
+	case ClientReceivePlayerKicked:
 		// specs/lockstep/spec.yaml:488
-		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(76)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:489
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		return took(77)
 	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:492
+		// specs/lockstep/spec.yaml:493
 		if !m.Wanted.Present {
 			m.receiveSnapshotRequest(ev, fx)
-			return took(77)
+			return took(78)
 		}
-		// specs/lockstep/spec.yaml:493
+		// specs/lockstep/spec.yaml:494
 		// refused: one after another
-		return refused(78)
+		return refused(79)
 	case ClientCommandSnapshot:
-		// specs/lockstep/spec.yaml:495
+		// specs/lockstep/spec.yaml:496
 		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
 			if !m.commandSnapshot(ev, fx) {
-				return refused(79)
+				return refused(80)
 			}
-			return took(79)
+			return took(80)
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:505
-		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
-		return took(80)
-	case ClientReceivePause:
 		// specs/lockstep/spec.yaml:506
-		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(81)
-	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:509
-		m.commandLeave(fx)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:507
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(82)
-	case ClientEventLost:
+	case ClientCommandLeave:
 		// specs/lockstep/spec.yaml:510
-		m.linkLost(fx)
+		m.commandLeave(fx)
 		return took(83)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:511
+		m.linkLost(fx)
+		return took(84)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -583,89 +588,89 @@ func (m *Client) stepSitting(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepSeated(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientCommandFrame:
-		// specs/lockstep/spec.yaml:458
+		// specs/lockstep/spec.yaml:459
 		if m.Done > M && (!m.Wanted.Present || m.Wanted.Value != m.Now || m.Taken) {
 			old := *m
 			if !m.speak(fx, ev.Frame.Commands, ev.Frame.Sum) || !m.step(fx) {
-				return m.undo(&old, fx, 84)
+				return m.undo(&old, fx, 85)
 			}
-			return took(84)
+			return took(85)
 		}
 		return refused(fsm.NoTransition)
 	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:481
+		// specs/lockstep/spec.yaml:482
 		fx.report(ClientReportCommands).Commands = ClientCommandsReport{Slot: ev.Message.Gamecommands.Slot, Frame: ev.Message.Gamecommands.Frame, Commands: ev.Message.Gamecommands.Commands}
-		return took(85)
+		return took(86)
 	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:483 too far behind, as somebody who does not execute frames is
+		// specs/lockstep/spec.yaml:484 too far behind, as somebody who does not execute frames is
 		if m.Done == Behind {
 			m.receiveNwfDone(fx)
-			return took(86)
-		}
-		// specs/lockstep/spec.yaml:484
-		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
-			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
-				return refused(87)
-			}
 			return took(87)
 		}
-		// specs/lockstep/spec.yaml:485 before our first
-		if m.State == ClientStateWaiting && m.Done == 0 {
+		// specs/lockstep/spec.yaml:485
+		if int64(ev.Message.NwfDone.Frame) == (int64(m.Now)+int64(m.Done))%Frames && (!m.Ahead.Present || m.Ahead.Value == ev.Message.NwfDone.Due) {
+			if !m.learn(fx, ev.Message.NwfDone.Next, ev.Message.NwfDone.Due, ev.Message.NwfDone.Frame, ev.Message.NwfDone.Length) {
+				return refused(88)
+			}
 			return took(88)
 		}
-		// specs/lockstep/spec.yaml:486
-		// refused: the announcements are a chain
-		return refused(89)
-	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:486 before our first
+		if m.State == ClientStateWaiting && m.Done == 0 {
+			return took(89)
+		}
 		// specs/lockstep/spec.yaml:487
-		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
-		return took(90)
-	case ClientReceivePlayerNew:
+		// refused: the announcements are a chain
+		return refused(90)
+	case ClientReceivePlayerKicked:
 		// specs/lockstep/spec.yaml:488
-		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		fx.report(ClientReportLeft).Left = ClientLeftReport{Slot: ev.Message.PlayerKicked.Slot, Frame: ev.Message.PlayerKicked.Frame, Reason: ev.Message.PlayerKicked.Reason}
 		return took(91)
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:489
+		fx.report(ClientReportJoined).Joined = ClientJoinedReport{Slot: ev.Message.PlayerNew.Slot, Frame: ev.Message.PlayerNew.Frame}
+		return took(92)
 	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:492
+		// specs/lockstep/spec.yaml:493
 		if !m.Wanted.Present {
 			m.receiveSnapshotRequest(ev, fx)
-			return took(92)
+			return took(93)
 		}
-		// specs/lockstep/spec.yaml:493
+		// specs/lockstep/spec.yaml:494
 		// refused: one after another
-		return refused(93)
+		return refused(94)
 	case ClientCommandSnapshot:
-		// specs/lockstep/spec.yaml:495
+		// specs/lockstep/spec.yaml:496
 		if m.Wanted.Present && (m.Taken || m.Wanted.Value == m.Now) {
 			if !m.commandSnapshot(ev, fx) {
-				return refused(94)
+				return refused(95)
 			}
-			return took(94)
+			return took(95)
 		}
 		return refused(fsm.NoTransition)
 	case ClientCommandSpeed:
-		// specs/lockstep/spec.yaml:501
-		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
-		return took(95)
-	case ClientCommandPause:
 		// specs/lockstep/spec.yaml:502
-		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
+		fx.sendTo(MessageServerSpeed, ServerConst).ServerSpeed = ServerSpeedMessage{Want: ev.Speed.Want}
 		return took(96)
-	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:505
-		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
+	case ClientCommandPause:
+		// specs/lockstep/spec.yaml:503
+		fx.sendTo(MessagePause, ServerConst).Pause = PauseMessage{On: ev.Pause.On}
 		return took(97)
-	case ClientReceivePause:
+	case ClientReceiveServerAsync:
 		// specs/lockstep/spec.yaml:506
-		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
+		fx.report(ClientReportOutOfStep).OutOfStep = ClientOutOfStepReport{Slots: ev.Message.ServerAsync.Slots}
 		return took(98)
-	case ClientCommandLeave:
-		// specs/lockstep/spec.yaml:509
-		m.commandLeave(fx)
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:507
+		fx.report(ClientReportPaused).Paused = ClientPausedReport{On: ev.Message.Pause.On}
 		return took(99)
-	case ClientEventLost:
+	case ClientCommandLeave:
 		// specs/lockstep/spec.yaml:510
-		m.linkLost(fx)
+		m.commandLeave(fx)
 		return took(100)
+	case ClientEventLost:
+		// specs/lockstep/spec.yaml:511
+		m.linkLost(fx)
+		return took(101)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -674,41 +679,41 @@ func (m *Client) stepSeated(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 func (m *Client) stepGone(ev *ClientEvent, fx *ClientEffects) fsm.Result {
 	switch ev.Kind {
 	case ClientReceiveServerStart:
-		// specs/lockstep/spec.yaml:462
-		return ignored(101)
-	case ClientReceiveJoined:
-		// specs/lockstep/spec.yaml:462
+		// specs/lockstep/spec.yaml:463
 		return ignored(102)
-	case ClientReceiveRefused:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveJoined:
+		// specs/lockstep/spec.yaml:463
 		return ignored(103)
-	case ClientReceiveSeated:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveRefused:
+		// specs/lockstep/spec.yaml:463
 		return ignored(104)
-	case ClientReceiveGamecommands:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveSeated:
+		// specs/lockstep/spec.yaml:463
 		return ignored(105)
-	case ClientReceiveNwfDone:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveGamecommands:
+		// specs/lockstep/spec.yaml:463
 		return ignored(106)
-	case ClientReceiveSnapshot:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveNwfDone:
+		// specs/lockstep/spec.yaml:463
 		return ignored(107)
-	case ClientReceiveSnapshotRequest:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveSnapshot:
+		// specs/lockstep/spec.yaml:463
 		return ignored(108)
-	case ClientReceiveServerAsync:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveSnapshotRequest:
+		// specs/lockstep/spec.yaml:463
 		return ignored(109)
-	case ClientReceivePause:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceiveServerAsync:
+		// specs/lockstep/spec.yaml:463
 		return ignored(110)
-	case ClientReceivePlayerNew:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceivePause:
+		// specs/lockstep/spec.yaml:463
 		return ignored(111)
-	case ClientReceivePlayerKicked:
-		// specs/lockstep/spec.yaml:462
+	case ClientReceivePlayerNew:
+		// specs/lockstep/spec.yaml:463
 		return ignored(112)
+	case ClientReceivePlayerKicked:
+		// specs/lockstep/spec.yaml:463
+		return ignored(113)
 	}
 	return m.unmentioned(ev, fx)
 }
@@ -756,16 +761,16 @@ func (m *Client) step(fx *ClientEffects) bool {
 	return true
 }
 
+// linkLost handles lost in the states away, joined and 6 others.
+func (m *Client) linkLost(fx *ClientEffects) {
+	fx.report(ClientReportOver)
+	m.State = ClientStateGone
+}
+
 // commandLeave handles leave in the states joined, loading and 5 others.
 func (m *Client) commandLeave(fx *ClientEffects) {
 	fx.sendTo(MessageLeave, ServerConst)
 	fx.closeTo(ServerConst)
-	m.State = ClientStateGone
-}
-
-// linkLost handles lost in the states joined, loading and 5 others.
-func (m *Client) linkLost(fx *ClientEffects) {
-	fx.report(ClientReportOver)
 	m.State = ClientStateGone
 }
 

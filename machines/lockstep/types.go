@@ -18,7 +18,7 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "1f9ab8940bc202ee7c75622bdbfd8f68394f0609673b597a9e42f0fb95247847"
+const hash = "34064ba51c3020bd501dcd7ada2b769d72448de21546184cba7e9ee36f045819"
 
 // The constants of the specification that its machines use.
 const (

@@ -162,7 +162,7 @@ func (c *Client) Run(ctx context.Context, link transport.Link) error {
 		link.Abort()
 		return err
 	}
-	d := driver.New(r, driver.Options[*lockstep.ClientRunner]{OnReport: c.report, OnLink: c.link, Logger: c.cfg.Logger})
+	d := driver.New(r, driver.Options[*lockstep.ClientRunner]{OnReport: c.report, Logger: c.cfg.Logger})
 	c.mu.Lock()
 	c.d = d
 	c.mu.Unlock()
@@ -236,18 +236,6 @@ func (c *Client) report(r *lockstep.ClientRunner, i int) {
 	if k := r.Report(i).Kind; c.ready || k != lockstep.ClientReportCommands && k != lockstep.ClientReportAnnounced {
 		c.notify()
 	}
-}
-
-// link is called by the driver's goroutine. The machine reports a lost link once it has joined; before that it has no
-// game to lose, and would wait for an answer to a JOIN that goes nowhere.
-func (c *Client) link(_ *lockstep.ClientRunner, _ fsm.Peer, up bool, _ error) {
-	if up {
-		return
-	}
-	c.mu.Lock()
-	c.over = true
-	c.mu.Unlock()
-	c.notify()
 }
 
 // ready tells when it is worth asking the machine for the next frame. The machine decides.
