@@ -102,4 +102,5 @@ func (l *linter) machine(m *model.Machine) {
 		}
 	}
 	l.timers(code)
+	l.deaf(code)
 }
