@@ -365,7 +365,7 @@ func TestDatagramsAlone(t *testing.T) {
 		}
 		socket.Write([]byte{255})
 		for range 5 {
-			b := []byte{27, 0, 0, 0, 0, 0, 1, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 255}
+			b := []byte{27, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 2, 3, 4, 5, 6, 7, 8, 255}
 			for i := 1; i < 6; i++ {
 				b[i] = byte(random.Uint32())
 			}

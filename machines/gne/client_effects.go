@@ -124,12 +124,14 @@ func (ev *ClientEvent) invalid() bool {
 		return ev.Message.Say.Data.Len > 200
 	case ClientReceiveKey:
 		return ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775
+	case ClientReceiveStands:
+		return ev.Message.Stands.Moment < 0 || ev.Message.Stands.Moment > 1099511627775
 	case ClientReceiveStood:
-		return ev.Message.Stood.Id < 1 || ev.Message.Stood.Id > 16
+		return ev.Message.Stood.Id < 1 || ev.Message.Stood.Id > 16 || ev.Message.Stood.Moment < 0 || ev.Message.Stood.Moment > 1099511627775
 	case ClientReceivePlace:
-		return ev.Message.Place.Key < 0 || ev.Message.Place.Key > 1099511627775
+		return ev.Message.Place.Key < 0 || ev.Message.Place.Key > 1099511627775 || ev.Message.Place.Moment < 0 || ev.Message.Place.Moment > 1099511627775
 	case ClientReceiveSeen:
-		return ev.Message.Seen.Key < 0 || ev.Message.Seen.Key > 1099511627775 || ev.Message.Seen.Id < 1 || ev.Message.Seen.Id > 16
+		return ev.Message.Seen.Key < 0 || ev.Message.Seen.Key > 1099511627775 || ev.Message.Seen.Id < 1 || ev.Message.Seen.Id > 16 || ev.Message.Seen.Moment < 0 || ev.Message.Seen.Moment > 1099511627775
 	case ClientCommandConnect:
 		return ev.Connect.Settings.Game.Len > 31
 	case ClientCommandDescribe:
@@ -173,13 +175,18 @@ func (ev *ClientEvent) outside(why *fsm.Refusal) {
 		why.Outside(ev.Message.Say.Data.Len > 200, "data", "text 200")
 	case ClientReceiveKey:
 		why.Outside(ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775, "key", "0..1099511627775")
+	case ClientReceiveStands:
+		why.Outside(ev.Message.Stands.Moment < 0 || ev.Message.Stands.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ClientReceiveStood:
 		why.Outside(ev.Message.Stood.Id < 1 || ev.Message.Stood.Id > 16, "id", "1..16")
+		why.Outside(ev.Message.Stood.Moment < 0 || ev.Message.Stood.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ClientReceivePlace:
 		why.Outside(ev.Message.Place.Key < 0 || ev.Message.Place.Key > 1099511627775, "key", "0..1099511627775")
+		why.Outside(ev.Message.Place.Moment < 0 || ev.Message.Place.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ClientReceiveSeen:
 		why.Outside(ev.Message.Seen.Key < 0 || ev.Message.Seen.Key > 1099511627775, "key", "0..1099511627775")
 		why.Outside(ev.Message.Seen.Id < 1 || ev.Message.Seen.Id > 16, "id", "1..16")
+		why.Outside(ev.Message.Seen.Moment < 0 || ev.Message.Seen.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ClientCommandConnect:
 		why.Outside(ev.Connect.Settings.Game.Len > 31, "settings", "Settings")
 	case ClientCommandDescribe:

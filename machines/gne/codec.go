@@ -401,8 +401,8 @@ func oneOfRequestNext2(b []byte, m *Message, to string, worst wire.Error) wire.E
 		}
 	}
 	if to != "client" {
-		if len(b) < 18 {
-			worst = wire.Farther(worst, wire.Error{Message: "STANDS", Problem: wire.Short, Value: int64(len(b)), Limit: 18})
+		if len(b) < 19 {
+			worst = wire.Farther(worst, wire.Error{Message: "STANDS", Problem: wire.Short, Value: int64(len(b)), Limit: 19})
 		} else {
 			if m.Kind == MessageStands {
 				m.Stands = StandsMessage{}
@@ -417,8 +417,8 @@ func oneOfRequestNext2(b []byte, m *Message, to string, worst wire.Error) wire.E
 		}
 	}
 	if to != "server" {
-		if len(b) < 19 {
-			worst = wire.Farther(worst, wire.Error{Message: "STOOD", Problem: wire.Short, Value: int64(len(b)), Limit: 19})
+		if len(b) < 20 {
+			worst = wire.Farther(worst, wire.Error{Message: "STOOD", Problem: wire.Short, Value: int64(len(b)), Limit: 20})
 		} else {
 			if m.Kind == MessageStood {
 				m.Stood = StoodMessage{}
@@ -1200,20 +1200,26 @@ func decodeStands(b []byte, m *StandsMessage) wire.Error {
 	if v := b[4]; v != 27 {
 		return wire.Error{Message: "STANDS", Offset: 4, Problem: wire.Mismatch, Value: int64(v), Limit: 27}
 	}
-	m.Moment = Moment(binary.LittleEndian.Uint32(b[5:]))
-	m.Place = Place(binary.LittleEndian.Uint64(b[9:]))
-	if v := b[17]; v != 255 {
-		return wire.Error{Message: "STANDS", Offset: 17, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
+	m.Moment = Moment(wire.Unsigned(b[5:10], true))
+	m.Place = Place(binary.LittleEndian.Uint64(b[10:]))
+	if v := b[18]; v != 255 {
+		return wire.Error{Message: "STANDS", Offset: 18, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
 	}
-	if len(b) > 18 {
-		return wire.Error{Message: "STANDS", Offset: 18, Problem: wire.Trailing, Value: int64(len(b) - 18)}
+	if len(b) > 19 {
+		return wire.Error{Message: "STANDS", Offset: 19, Problem: wire.Trailing, Value: int64(len(b) - 19)}
 	}
 	return wire.Error{}
 }
 
-func encodeStands(dst []byte, _ int, m *StandsMessage) ([]byte, error) {
+func encodeStands(dst []byte, start int, m *StandsMessage) ([]byte, error) {
 	dst = append(dst, 27)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Moment))
+	if m.Moment < 0 {
+		return dst, wire.Error{Message: "STANDS", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment)}
+	}
+	if m.Moment > 1099511627775 {
+		return dst, wire.Error{Message: "STANDS", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Moment), 5, true)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(m.Place))
 	dst = append(dst, 255)
 	return dst, nil
@@ -1230,20 +1236,26 @@ func decodeStood(b []byte, m *StoodMessage) wire.Error {
 		return wire.Error{Message: "STOOD", Field: "id", Offset: 5, Problem: wire.Range, Value: int64(b[5]), Limit: 1}
 	}
 	m.Id = Id(b[5])
-	m.Moment = Moment(binary.LittleEndian.Uint32(b[6:]))
-	m.Place = Place(binary.LittleEndian.Uint64(b[10:]))
-	if v := b[18]; v != 255 {
-		return wire.Error{Message: "STOOD", Offset: 18, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
+	m.Moment = Moment(wire.Unsigned(b[6:11], true))
+	m.Place = Place(binary.LittleEndian.Uint64(b[11:]))
+	if v := b[19]; v != 255 {
+		return wire.Error{Message: "STOOD", Offset: 19, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
 	}
-	if len(b) > 19 {
-		return wire.Error{Message: "STOOD", Offset: 19, Problem: wire.Trailing, Value: int64(len(b) - 19)}
+	if len(b) > 20 {
+		return wire.Error{Message: "STOOD", Offset: 20, Problem: wire.Trailing, Value: int64(len(b) - 20)}
 	}
 	return wire.Error{}
 }
 
-func encodeStood(dst []byte, _ int, m *StoodMessage) ([]byte, error) {
+func encodeStood(dst []byte, start int, m *StoodMessage) ([]byte, error) {
 	dst = append(dst, 28, byte(m.Id))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Moment))
+	if m.Moment < 0 {
+		return dst, wire.Error{Message: "STOOD", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment)}
+	}
+	if m.Moment > 1099511627775 {
+		return dst, wire.Error{Message: "STOOD", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Moment), 5, true)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(m.Place))
 	dst = append(dst, 255)
 	return dst, nil
@@ -1290,8 +1302,8 @@ func readHeaderOnUdp(b []byte) (kind MessageKind, total int, e wire.Error) {
 // leastFrameOnUdp has the least length of each message's frame.
 var leastFrameOnUdp = [...]uint16{
 	MessageOpen:  1,
-	MessagePlace: 19,
-	MessageSeen:  20,
+	MessagePlace: 20,
+	MessageSeen:  21,
 }
 
 // DecodeMessageOnUdp is DecodeMessageToOnUdp for a frame of which nobody knows who receives it.
@@ -1364,13 +1376,13 @@ func appendMessageOnUdp(dst []byte, m *Message) ([]byte, error) {
 
 func decodePlace(b []byte, m *PlaceMessage) wire.Error {
 	m.Key = Key(wire.Unsigned(b[1:6], true))
-	m.Moment = Moment(binary.LittleEndian.Uint32(b[6:]))
-	m.Place = Place(binary.LittleEndian.Uint64(b[10:]))
-	if v := b[18]; v != 255 {
-		return wire.Error{Message: "PLACE", Offset: 18, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
+	m.Moment = Moment(wire.Unsigned(b[6:11], true))
+	m.Place = Place(binary.LittleEndian.Uint64(b[11:]))
+	if v := b[19]; v != 255 {
+		return wire.Error{Message: "PLACE", Offset: 19, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
 	}
-	if len(b) > 19 {
-		return wire.Error{Message: "PLACE", Offset: 19, Problem: wire.Trailing, Value: int64(len(b) - 19)}
+	if len(b) > 20 {
+		return wire.Error{Message: "PLACE", Offset: 20, Problem: wire.Trailing, Value: int64(len(b) - 20)}
 	}
 	return wire.Error{}
 }
@@ -1383,7 +1395,13 @@ func encodePlace(dst []byte, start int, m *PlaceMessage) ([]byte, error) {
 		return dst, wire.Error{Message: "PLACE", Field: "key", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Key), Limit: 1099511627775}
 	}
 	dst = wire.AppendUnsigned(dst, uint64(m.Key), 5, true)
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Moment))
+	if m.Moment < 0 {
+		return dst, wire.Error{Message: "PLACE", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment)}
+	}
+	if m.Moment > 1099511627775 {
+		return dst, wire.Error{Message: "PLACE", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Moment), 5, true)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(m.Place))
 	dst = append(dst, 255)
 	return dst, nil
@@ -1398,13 +1416,13 @@ func decodeSeen(b []byte, m *SeenMessage) wire.Error {
 		return wire.Error{Message: "SEEN", Field: "id", Offset: 6, Problem: wire.Range, Value: int64(b[6]), Limit: 1}
 	}
 	m.Id = Id(b[6])
-	m.Moment = Moment(binary.LittleEndian.Uint32(b[7:]))
-	m.Place = Place(binary.LittleEndian.Uint64(b[11:]))
-	if v := b[19]; v != 255 {
-		return wire.Error{Message: "SEEN", Offset: 19, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
+	m.Moment = Moment(wire.Unsigned(b[7:12], true))
+	m.Place = Place(binary.LittleEndian.Uint64(b[12:]))
+	if v := b[20]; v != 255 {
+		return wire.Error{Message: "SEEN", Offset: 20, Problem: wire.Mismatch, Value: int64(v), Limit: 255}
 	}
-	if len(b) > 20 {
-		return wire.Error{Message: "SEEN", Offset: 20, Problem: wire.Trailing, Value: int64(len(b) - 20)}
+	if len(b) > 21 {
+		return wire.Error{Message: "SEEN", Offset: 21, Problem: wire.Trailing, Value: int64(len(b) - 21)}
 	}
 	return wire.Error{}
 }
@@ -1418,7 +1436,13 @@ func encodeSeen(dst []byte, start int, m *SeenMessage) ([]byte, error) {
 	}
 	dst = wire.AppendUnsigned(dst, uint64(m.Key), 5, true)
 	dst = append(dst, byte(m.Id))
-	dst = binary.LittleEndian.AppendUint32(dst, uint32(m.Moment))
+	if m.Moment < 0 {
+		return dst, wire.Error{Message: "SEEN", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment)}
+	}
+	if m.Moment > 1099511627775 {
+		return dst, wire.Error{Message: "SEEN", Field: "moment", Offset: len(dst) - start, Problem: wire.Range, Value: int64(m.Moment), Limit: 1099511627775}
+	}
+	dst = wire.AppendUnsigned(dst, uint64(m.Moment), 5, true)
 	dst = binary.LittleEndian.AppendUint64(dst, uint64(m.Place))
 	dst = append(dst, 255)
 	return dst, nil

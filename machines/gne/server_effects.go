@@ -136,7 +136,7 @@ type ServerDropCommand struct {
 // invalid reports whether a field is outside its type's range; such an event is refused.
 func (ev *ServerEvent) invalid() bool {
 	switch ev.Kind {
-	case ServerEventUp, ServerEventLost, ServerReceiveAccepted, ServerReceivePort, ServerReceiveAdmitted, ServerReceiveExit, ServerReceiveRateAdjust, ServerReceiveJoined, ServerReceiveStands, ServerReceiveOpen:
+	case ServerEventUp, ServerEventLost, ServerReceiveAccepted, ServerReceivePort, ServerReceiveAdmitted, ServerReceiveExit, ServerReceiveRateAdjust, ServerReceiveJoined, ServerReceiveOpen:
 		return ev.From < 0 || ev.From > 31
 	case ServerReceiveRequest:
 		return ev.From < 0 || ev.From > 31 || ev.Message.Request.Game.Len > 31
@@ -162,12 +162,14 @@ func (ev *ServerEvent) invalid() bool {
 		return ev.From < 0 || ev.From > 31 || ev.Message.Say.Data.Len > 200
 	case ServerReceiveKey:
 		return ev.From < 0 || ev.From > 31 || ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775
+	case ServerReceiveStands:
+		return ev.From < 0 || ev.From > 31 || ev.Message.Stands.Moment < 0 || ev.Message.Stands.Moment > 1099511627775
 	case ServerReceiveStood:
-		return ev.From < 0 || ev.From > 31 || ev.Message.Stood.Id < 1 || ev.Message.Stood.Id > 16
+		return ev.From < 0 || ev.From > 31 || ev.Message.Stood.Id < 1 || ev.Message.Stood.Id > 16 || ev.Message.Stood.Moment < 0 || ev.Message.Stood.Moment > 1099511627775
 	case ServerReceivePlace:
-		return ev.From < 0 || ev.From > 31 || ev.Message.Place.Key < 0 || ev.Message.Place.Key > 1099511627775
+		return ev.From < 0 || ev.From > 31 || ev.Message.Place.Key < 0 || ev.Message.Place.Key > 1099511627775 || ev.Message.Place.Moment < 0 || ev.Message.Place.Moment > 1099511627775
 	case ServerReceiveSeen:
-		return ev.From < 0 || ev.From > 31 || ev.Message.Seen.Key < 0 || ev.Message.Seen.Key > 1099511627775 || ev.Message.Seen.Id < 1 || ev.Message.Seen.Id > 16
+		return ev.From < 0 || ev.From > 31 || ev.Message.Seen.Key < 0 || ev.Message.Seen.Key > 1099511627775 || ev.Message.Seen.Id < 1 || ev.Message.Seen.Id > 16 || ev.Message.Seen.Moment < 0 || ev.Message.Seen.Moment > 1099511627775
 	case ServerCommandAccept:
 		return ev.Accept.Client < 0 || ev.Accept.Client > 31
 	case ServerCommandSuggest:
@@ -195,7 +197,7 @@ func (ev *ServerEvent) invalid() bool {
 // outside notes the first field that is outside its type's range.
 func (ev *ServerEvent) outside(why *fsm.Refusal) {
 	switch ev.Kind {
-	case ServerEventUp, ServerEventLost, ServerReceiveAccepted, ServerReceivePort, ServerReceiveAdmitted, ServerReceiveExit, ServerReceiveRateAdjust, ServerReceiveJoined, ServerReceiveStands, ServerReceiveOpen:
+	case ServerEventUp, ServerEventLost, ServerReceiveAccepted, ServerReceivePort, ServerReceiveAdmitted, ServerReceiveExit, ServerReceiveRateAdjust, ServerReceiveJoined, ServerReceiveOpen:
 		why.Outside(ev.From < 0 || ev.From > 31, "sender", "0..31")
 	case ServerReceiveRequest:
 		why.Outside(ev.From < 0 || ev.From > 31, "sender", "0..31")
@@ -237,16 +239,22 @@ func (ev *ServerEvent) outside(why *fsm.Refusal) {
 	case ServerReceiveKey:
 		why.Outside(ev.From < 0 || ev.From > 31, "sender", "0..31")
 		why.Outside(ev.Message.Key.Key < 0 || ev.Message.Key.Key > 1099511627775, "key", "0..1099511627775")
+	case ServerReceiveStands:
+		why.Outside(ev.From < 0 || ev.From > 31, "sender", "0..31")
+		why.Outside(ev.Message.Stands.Moment < 0 || ev.Message.Stands.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ServerReceiveStood:
 		why.Outside(ev.From < 0 || ev.From > 31, "sender", "0..31")
 		why.Outside(ev.Message.Stood.Id < 1 || ev.Message.Stood.Id > 16, "id", "1..16")
+		why.Outside(ev.Message.Stood.Moment < 0 || ev.Message.Stood.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ServerReceivePlace:
 		why.Outside(ev.From < 0 || ev.From > 31, "sender", "0..31")
 		why.Outside(ev.Message.Place.Key < 0 || ev.Message.Place.Key > 1099511627775, "key", "0..1099511627775")
+		why.Outside(ev.Message.Place.Moment < 0 || ev.Message.Place.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ServerReceiveSeen:
 		why.Outside(ev.From < 0 || ev.From > 31, "sender", "0..31")
 		why.Outside(ev.Message.Seen.Key < 0 || ev.Message.Seen.Key > 1099511627775, "key", "0..1099511627775")
 		why.Outside(ev.Message.Seen.Id < 1 || ev.Message.Seen.Id > 16, "id", "1..16")
+		why.Outside(ev.Message.Seen.Moment < 0 || ev.Message.Seen.Moment > 1099511627775, "moment", "0..1099511627775")
 	case ServerCommandAccept:
 		why.Outside(ev.Accept.Client < 0 || ev.Accept.Client > 31, "client", "0..31")
 	case ServerCommandSuggest:

@@ -14,13 +14,13 @@ import "github.com/parley-go/parley/runtime/fsm"
 var _ = fsm.GeneratedV3
 
 // hash is that of what the specification says of the machines; traces and snapshots carry it.
-const hash = "2dffcc4e34f5c3d99bb7d378ac92965f724c4534856889eb62283ddb36a1ab3a"
+const hash = "1150fa209770440380554d331305c4f8deac85b9a5faeb4c25d0600036f51ef7"
 
 // The constants of the specification that its machines use.
 const (
-	Places  = 16         // clients at a time, whether players or not yet
-	Period  = 16         // changes are counted modulo this
-	Moments = 4294967295 // that places are of; at 60 a second they last for two years, at 1000 a second for seven weeks
+	Places  = 16            // clients at a time, whether players or not yet
+	Period  = 16            // changes are counted modulo this
+	Moments = 1099511627775 // that places are of; at a thousand a second they last for 34 years, so a server never comes to the last one
 )
 
 // Version is carried and compared, never computed with.
@@ -186,9 +186,9 @@ type Change struct {
 // what a player's datagrams bear: hard to guess, and no other one has had it, as keys grow; 0 is none.
 type Key int64
 
-// Moment is a number in 0..4294967295.
+// Moment is a number in 0..1099511627775.
 // that a place is of; 0 is before the first.
-type Moment uint32
+type Moment int64
 
 // Place is carried and compared, never computed with.
 // where a player is; the protocol does not look into it.
