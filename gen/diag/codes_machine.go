@@ -83,13 +83,14 @@ var machineCodes = []Info{
 			"    states: {busy: {forward: {sub: [HELLO]}}}\n"},
 	{Code: "FSM105", Title: "lost unheard", Warning: true,
 		Text: "A link is lost once, and a state that mentions neither `up` nor `lost` ignores it. From this " +
-			"state the machine can come, by a command, a timer or what a part reports, to one that has sent something and " +
-			"handles `lost`: there it waits for an answer that nobody will give. Say in the first state what the " +
-			"loss means, if only `lost: ignore`. Guards are not looked at. Nothing is said where a timer may " +
-			"run in the second state, of a role that is only a part of others, of variants, and where checks " +
+			"state the machine can come, by a command, a timer or what a part reports, to one that has sent " +
+			"something and handles `lost`: there it waits for an answer that nobody will give. Say in the first " +
+			"state what the loss means, if only `lost: ignore`. Guards are not looked at. Nothing is said where " +
+			"a timer may run in the second state, of a role that is only a part of others, of variants, and where checks " +
 			"expect violations.",
 		Example: "-- spec.yaml --\nprotocol: demo\nmessages: {JOIN: {}, FULL: {}}\nroles:\n  client:\n" +
-			"    commands: {join: {}}\n    initial: away\n    states:\n      away:\n        join: {send: JOIN, goto: asking}\n" +
+			"    commands: {join: {}}\n    initial: away\n    states:\n" +
+			"      away:\n        join: {send: JOIN, goto: asking}\n" +
 			"      asking: {FULL: {goto: away}, lost: {goto: gone}}\n      gone: {final: true}\n" +
 			"  server:\n    initial: up\n    states:\n      up: {JOIN: {send: FULL}}\n"},
 	{Code: "FSM064", Title: "role inside itself",

@@ -8,8 +8,9 @@ import (
 	"github.com/parley-go/parley/gen/model"
 )
 
-// A link is lost once. A state that says nothing of it ignores it, and no later state hears of it: who asks a peer for
-// something then, and comes to a state that only the answer or the loss of the link would end, waits for ever.
+// A link is lost once. A state that says nothing of it ignores it, and no later state hears of it: who
+// asks a peer for something then, and comes to a state that only the answer or the loss of the link
+// would end, waits for ever.
 
 // phase is what has become of a link, as far as a machine was told or could have been.
 type phase uint8
@@ -21,8 +22,8 @@ const (
 	phases
 )
 
-// deaf warns of states that ignore the loss of a link and from which the machine comes, by itself or for its program,
-// to one that counts on hearing it. It takes a guard as one that may hold.
+// deaf warns of states that ignore the loss of a link and from which the machine comes, by itself or
+// for its program, to one that counts on hearing it. It takes a guard as one that may hold.
 func (l *linter) deaf(code *core.Machine) {
 	m := code.Model
 	up, lost := eventOf(m, model.EventUp), eventOf(m, model.EventLost)
@@ -33,7 +34,8 @@ func (l *linter) deaf(code *core.Machine) {
 		return // that is asked which a variant extends; what is read literally is as it is
 	}
 	comesUp := m.Mentions(model.EventUp)
-	var from [phases]map[*model.State]*model.State // by what the link is: the state that ignored its loss, or the state itself
+	// By what the link is: the state that ignored its loss, or the state itself.
+	var from [phases]map[*model.State]*model.State
 	for p := range from {
 		from[p] = map[*model.State]*model.State{}
 	}
@@ -83,19 +85,23 @@ func (l *linter) deaf(code *core.Machine) {
 	for _, b := range code.Transitions {
 		tr := b.Model
 		origin := from[unheard][tr.From]
-		if _, may := after(tr.Event.Kind, unheard); tr.Mode != model.Handle || b.To == nil || origin == nil || !may ||
-			tr.Event.Kind == model.EventUp || !counts(tr.To.Handlers[lost.Index]) || !speaks(b) || l.endsByTime(code, tr.To) {
+		if _, may := after(tr.Event.Kind, unheard); tr.Mode != model.Handle || b.To == nil || origin == nil || !may {
 			continue
 		}
-		l.warn("FSM105", origin.Span, "a link that is lost in %s is lost unheard, and nobody tells %s, which counts on it and "+
-			"comes behind %s", diag.Quote(origin.Name), diag.Quote(tr.To.Name), diag.Quote(tr.Event.Name)).
-			See(tr.To.Handlers[lost.Index].Span, "counts on it").
-			With("say in " + diag.Quote(origin.Name) + " what it means that the link is lost, or write `lost: ignore` there")
+		hears := tr.To.Handlers[lost.Index]
+		if tr.Event.Kind == model.EventUp || !counts(hears) || !speaks(b) || l.endsByTime(code, tr.To) {
+			continue
+		}
+		l.warn("FSM105", origin.Span, "a link that is lost in %s is lost unheard, and nobody tells %s, which counts "+
+			"on it and comes behind %s", diag.Quote(origin.Name), diag.Quote(tr.To.Name), diag.Quote(tr.Event.Name)).
+			See(hears.Span, "counts on it").
+			With("say in " + diag.Quote(origin.Name) + " what it means that the link is lost, " +
+				"or write `lost: ignore` there")
 	}
 }
 
-// after returns what a link is after an event of a kind, and whether the event can come. Who hears that it is lost knows
-// it: what comes then is another story.
+// after returns what a link is after an event of a kind, and whether the event can come. Who hears
+// that it is lost knows it.
 func after(kind model.EventKind, p phase) (next phase, may bool) {
 	switch kind {
 	case model.EventUp:
@@ -103,7 +109,7 @@ func after(kind model.EventKind, p phase) (next phase, may bool) {
 	case model.EventLost:
 		return before, p == there
 	case model.EventMessage:
-		return there, p == there // of several peers another one may speak, but then it is not asked for nothing
+		return there, p == there // another peer may speak, but then nothing is known of who is asked
 	}
 	return p, true
 }

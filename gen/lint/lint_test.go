@@ -283,33 +283,44 @@ func TestPartDefers(t *testing.T) {
 
 func TestLostUnheard(t *testing.T) {
 	spec := func(states string) string {
-		return "protocol: demo\ntick: 1ms\nmessages: {JOIN: {}, FULL: {}, IN: {}}\nroles:\n  client:\n    timers: {wait: {ticks: 2}}\n" +
+		return "protocol: demo\ntick: 1ms\nmessages: {JOIN: {}, FULL: {}, IN: {}}\nroles:\n  client:\n" +
+			"    timers: {wait: {ticks: 2}}\n" +
 			"    commands: {join: {}, next: {}}\n    initial: away\n    states:\n" + indent(states, "      ") + "\n" +
 			"  server:\n    initial: up\n    states:\n      up: {JOIN: {send: FULL}}\n"
 	}
 	const asking = "\nasking: {FULL: {goto: away}, lost: {goto: gone}}\ngone: {final: true}"
-	const warning = "a link that is lost in `away` is lost unheard, and nobody tells `asking`, which counts on it and comes behind `join`"
+	const warning = "a link that is lost in `away` is lost unheard, and nobody tells `asking`, which counts on " +
+		"it and comes behind `join`"
 	for _, c := range []struct{ states, want string }{
 		{"away: {join: {send: JOIN, goto: asking}}" + asking, warning},
 		{"away: {lost: {goto: gone}, join: {send: JOIN, goto: asking}}" + asking, ""},
 		{"away: {lost: ignore, join: {send: JOIN, goto: asking}}" + asking, ""}, // said so
 		// It is the state that did not hear it which is named, wherever the machine goes from there.
-		{"away: {next: {goto: there}}\nthere: {lost: {goto: gone}, join: {send: JOIN, goto: asking}}" + asking, warning},
-		{"away: {next: {goto: there}}\nthere: {join: {goto: asking}}\nasking: {entry: [{send: JOIN}], lost: {goto: gone}}\ngone: {final: true}", warning},
+		{"away: {next: {goto: there}}\n" +
+			"there: {lost: {goto: gone}, join: {send: JOIN, goto: asking}}" + asking, warning},
+		{"away: {next: {goto: there}}\nthere: {join: {goto: asking}}\n" +
+			"asking: {entry: [{send: JOIN}], lost: {goto: gone}}\ngone: {final: true}", warning},
 		// The link is not there yet, or comes up and goes unnoticed.
 		{"away: {up: {goto: there}}\nthere: {lost: {goto: gone}, join: {send: JOIN, goto: asking}}" + asking, ""},
-		{"away: {up: {goto: there}, join: {send: JOIN, goto: asking}}\nthere: {lost: {goto: gone}}\nasking: {lost: {goto: gone}}\ngone: {final: true}", ""},
-		{"away: {up: {goto: there}, join: {send: JOIN, goto: asking}}\nthere: {lost: {goto: gone}}" + asking, warning}, // it comes back
-		{"away: {next: {goto: there}}\nthere: {up: {goto: asking}, join: {send: JOIN, goto: asking}}" + asking, warning},
-		{"away: {up: {goto: there}}\nthere: {FULL: {goto: on}, lost: ignore}\non: {join: {send: JOIN, goto: asking}}" + asking,
+		{"away: {up: {goto: there}, join: {send: JOIN, goto: asking}}\n" +
+			"there: {lost: {goto: gone}}\nasking: {lost: {goto: gone}}\ngone: {final: true}", ""},
+		{"away: {up: {goto: there}, join: {send: JOIN, goto: asking}}\n" +
+			"there: {lost: {goto: gone}}" + asking, warning}, // it comes back
+		{"away: {next: {goto: there}}\n" +
+			"there: {up: {goto: asking}, join: {send: JOIN, goto: asking}}" + asking, warning},
+		{"away: {up: {goto: there}}\nthere: {FULL: {goto: on}, lost: ignore}\n" +
+			"on: {join: {send: JOIN, goto: asking}}" + asking,
 			strings.Replace(warning, "`away`", "`on`", 1)},
 		// Who has heard of it knows it.
-		{"away: {FULL: {goto: on}, lost: {goto: other}}\nother: {join: {send: JOIN, goto: asking}}\non: {lost: ignore}" + asking, ""},
+		{"away: {FULL: {goto: on}, lost: {goto: other}}\n" +
+			"other: {join: {send: JOIN, goto: asking}}\non: {lost: ignore}" + asking, ""},
 		// Nothing was asked, somebody is there who asks, or it ends by time.
 		{"away: {join: {goto: asking}}" + asking, ""},
 		{"away: {FULL: {send: JOIN, goto: asking}}" + asking, ""},
-		{"away: {join: {send: JOIN, start: wait, goto: asking}}\nasking: {wait: {goto: away}, lost: {goto: gone}}\ngone: {wait: ignore}", ""},
-		{"away: {join: {send: JOIN, goto: asking}}\nasking: {FULL: {goto: away}, lost: {}}", ""}, // nothing happens there
+		{"away: {join: {send: JOIN, start: wait, goto: asking}}\n" +
+			"asking: {wait: {goto: away}, lost: {goto: gone}}\ngone: {wait: ignore}", ""},
+		{"away: {join: {send: JOIN, goto: asking}}\n" +
+			"asking: {FULL: {goto: away}, lost: {}}", ""}, // nothing happens there
 	} {
 		var got string
 		text := spec(c.states)
