@@ -86,8 +86,8 @@ var machineCodes = []Info{
 			"state the machine can come, by a command, a timer or what a part reports, to one that has sent " +
 			"something and handles `lost`: there it waits for an answer that nobody will give. Say in the first " +
 			"state what the loss means, if only `lost: ignore`. Guards are not looked at. Nothing is said where " +
-			"a timer may run in the second state, of a role that is only a part of others, of variants, and where checks " +
-			"expect violations.",
+			"a timer may run in the second state, of a role that is only a part of others, of variants, and " +
+			"where checks expect violations.",
 		Example: "-- spec.yaml --\nprotocol: demo\nmessages: {JOIN: {}, FULL: {}}\nroles:\n  client:\n" +
 			"    commands: {join: {}}\n    initial: away\n    states:\n" +
 			"      away:\n        join: {send: JOIN, goto: asking}\n" +
