@@ -26,6 +26,24 @@ func load(t testing.TB, spec, check string) *model.Protocol {
 	return p
 }
 
+// withMachines compiles a specification of the module, and makes its generated machines, by role.
+func withMachines(t testing.TB, spec string) (*model.Protocol, map[string]*conform.Pair) {
+	t.Helper()
+	full := load(t, spec, "")
+	pairs := map[string]*conform.Pair{}
+	for _, target := range shipped.Targets {
+		if target.Spec != spec {
+			continue
+		}
+		pair, err := conform.New(full, conform.Target(target))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pairs[pair.Role.Name] = pair
+	}
+	return full, pairs
+}
+
 // allShipped lists the checks of all specifications that have generated packages, those with hostile
 // instances or those without: all of them if many runs are drawn, one in six otherwise.
 func allShipped(t testing.TB, hostile bool) []*Check {
@@ -38,18 +56,7 @@ func allShipped(t testing.TB, hostile bool) []*Check {
 		}
 	}
 	for _, file := range files {
-		full := load(t, file, "")
-		pairs := map[string]*conform.Pair{}
-		for _, target := range shipped.Targets {
-			if target.Spec != file {
-				continue
-			}
-			pair, err := conform.New(full, conform.Target(target))
-			if err != nil {
-				t.Fatal(err)
-			}
-			pairs[pair.Role.Name] = pair
-		}
+		full, pairs := withMachines(t, file)
 		for _, c := range full.Checks {
 			if c.HasHostile() != hostile {
 				continue
@@ -81,5 +88,31 @@ func TestShipped(t *testing.T) {
 		}
 		sum.add(o)
 	})
+	t.Log(&sum)
+}
+
+// TestStreamsBeside draws runs over streams of a protocol with a second channel that has a format of its own:
+// what is under way in each of them is cut into frames as that channel has them.
+func TestStreamsBeside(t *testing.T) {
+	const spec = "specs/gne/spec.yaml"
+	full, pairs := withMachines(t, spec)
+	narrowed := load(t, spec, "slow")
+	s, err := NewCheck(full, narrowed, narrowed.Checks[0], pairs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var sum total
+	for n := range race.Draws(20, 60) {
+		set, err := s.setting()
+		if err != nil {
+			t.Fatal(err)
+		}
+		set.stream = true
+		o, err := carryOut(t, set, plans.Example(n).Steps)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum.add(o)
+	}
 	t.Log(&sum)
 }
