@@ -252,7 +252,7 @@ func TestNextHost(t *testing.T) {
 }
 
 // parsec runs a server of Parsec until the test ends, and returns its address, and that of its game if it has one.
-func parsec(t *testing.T, args ...string) (at, game string) {
+func parsec(t testing.TB, args ...string) (at, game string) {
 	program := filepath.Join(t.TempDir(), "parsec-server")
 	if out, err := exec.Command("go", "build", "-o", program, "../parsec-server").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
