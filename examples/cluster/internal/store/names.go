@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"unicode"
 	"unicode/utf8"
 
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
@@ -17,8 +18,7 @@ var ErrName = errors.New("a name is 1 to 64 bytes of UTF-8, without control char
 
 // CheckName reports what is wrong with the name of a lobby, a match, a player or a server.
 func CheckName(name string) error {
-	bad := func(r rune) bool { return r < ' ' || r == 0x7F }
-	if name == "" || len(name) > MaxName || !utf8.ValidString(name) || strings.ContainsFunc(name, bad) {
+	if name == "" || len(name) > MaxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
 		return fmt.Errorf("%w: %.70q", ErrName, name)
 	}
 	return nil

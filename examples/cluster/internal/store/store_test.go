@@ -203,7 +203,7 @@ func TestNames(t *testing.T) {
 			t.Fatalf("%q comes back as %q, %t", a, name, ok)
 		}
 	})
-	for _, bad := range []string{"", "a\n", string(make([]byte, 65)), "\xff", "\x7f"} {
+	for _, bad := range []string{"", "a\n", string(make([]byte, 65)), "\xff", "\x7f", "a\u0085"} {
 		if err := store.CheckName(bad); !errors.Is(err, store.ErrName) {
 			t.Errorf("%q: %v", bad, err)
 		}
