@@ -207,7 +207,7 @@ func (s *Sidecar) Keep(ctx context.Context, up <-chan bool, games func() int) {
 		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 		defer cancel()
 		err := s.say(end, http.MethodPost, "/shutdown", nothing{})
-		for err != nil && end.Err() == nil { // it may be just now that it cannot
+		for err != nil && !s.down && end.Err() == nil { // who did not answer before is not waited for
 			s.wait(end)
 			err = s.say(end, http.MethodPost, "/shutdown", nothing{})
 		}

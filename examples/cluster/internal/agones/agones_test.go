@@ -272,6 +272,7 @@ func TestForgotten(t *testing.T) {
 func TestEnd(t *testing.T) {
 	t.Parallel()
 	s, c := begin(t)
+	c.Every = time.Hour // only the end is told
 	until, end := keep(t, s, c, nil, func() int { return 0 })
 	s.mu.Lock()
 	s.absent = 5

@@ -39,3 +39,24 @@ func TestGather(t *testing.T) {
 		}
 	}
 }
+
+// Who waits for a match when its server ends is told to come later, and is counted.
+func TestWaitsInVain(t *testing.T) {
+	t.Parallel()
+	c := newCluster(t)
+	c.lease = calm
+	s := c.server(c.url, node.Config{Gather: time.Minute})
+	if err := s.st.SaveMatch(c.ctx, "m", store.Match{Epoch: 1, Keys: map[int]uint64{0: 0xA, 1: 0xB}}); err != nil {
+		t.Fatal(err)
+	}
+	name, _ := tenure.NewName("m")
+	secret, _ := tenure.NewSecret("a")
+	answer := make(chan tenure.Message, 1)
+	go sayUntil(t, s.address, tenure.JoinMessage{Kind: tenure.KindMatch, Game: name, Seats: 2, Secret: secret},
+		func(m tenure.Message) { answer <- m })
+	c.eventually("the player is let in to wait", func() bool { return s.Joins.Load() == 1 })
+	s.stop()
+	if m := <-answer; m.Kind != tenure.MessageLater || s.Laters.Load() != 1 {
+		t.Errorf("the player is told %v, and %d are counted", m.Kind, s.Laters.Load())
+	}
+}
