@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -9,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 // TestMain is also the program that some tests start: PARLEY_PROBE says what is wrong with it, and where it listens.
@@ -18,6 +18,10 @@ func TestMain(m *testing.M) {
 		wrong, address, _ := strings.Cut(text, " ")
 		faulty(wrong, address)
 		return
+	}
+	flag.Parse()
+	if err := flag.Set("test.parallel", "32"); err != nil { // they wait for programs, and need no processor
+		panic(err)
 	}
 	os.Exit(m.Run())
 }
@@ -87,6 +91,7 @@ func port(t testing.TB) string {
 // TestDying: a program that dies of something hostile is found dead, with its status and its last words, and with a
 // script that shows it again. It is started anew.
 func TestDying(t *testing.T) {
+	t.Parallel()
 	p := load(t, "specs/confirm/spec.yaml")
 	has := func(text string) func([]string) bool {
 		return func(script []string) bool { return strings.Contains(strings.Join(script, "\n"), text) }
@@ -142,6 +147,7 @@ func repeats(script []string) bool {
 
 // TestAftermath: what a program does to the next session is found, and so are floods and silence.
 func TestAftermath(t *testing.T) {
+	t.Parallel()
 	p := load(t, "specs/confirm/spec.yaml")
 	var mu sync.Mutex
 	broken := false
@@ -189,7 +195,7 @@ func TestAftermath(t *testing.T) {
 			defer l.Close()
 			go x.v.serve(l) // what hangs is left behind
 			o := options()
-			o.Findings, o.Passive, o.Patience, o.Sessions = 1, true, 200*time.Millisecond, 300
+			o.Findings, o.Passive, o.Patience, o.Sessions = 1, true, patienceWith(x.kind), 300
 			r, err := Run(t.Context(), ask, l.Addr().String(), o)
 			if err != nil {
 				t.Fatal(err)

@@ -54,6 +54,7 @@ func mosquitto(t *testing.T) (start, address string) {
 }
 
 func TestMosquitto(t *testing.T) {
+	t.Parallel()
 	start, address := mosquitto(t)
 	others(t, "specs/library/mqtt/spec.yaml", address, Options{Start: start,
 		// Who says that it pings each second must do so, however slow this computer is.
@@ -63,6 +64,7 @@ func TestMosquitto(t *testing.T) {
 // TestMosquittoDiffers: where mosquitto and our specification differ. MQTT 3.1.1 is on its side: a topic has at least
 // one character (4.7.3).
 func TestMosquittoDiffers(t *testing.T) {
+	t.Parallel()
 	start, address := mosquitto(t)
 	const script = `check out
 c connect{client: "a", clean: true, keepAlive: 60}
@@ -83,6 +85,7 @@ b: left the specification: closed
 }
 
 func TestRedis(t *testing.T) {
+	t.Parallel()
 	path, address := program(t, "redis-server"), port(t)
 	_, number, _ := net.SplitHostPort(address)
 	others(t, "specs/library/resp/spec.yaml", address, Options{
@@ -90,6 +93,7 @@ func TestRedis(t *testing.T) {
 }
 
 func TestTftpd(t *testing.T) {
+	t.Parallel()
 	path, address, folder := program(t, "in.tftpd"), port(t), t.TempDir()
 	if os.Getuid() != 0 {
 		t.Skip("in.tftpd wants to be root, since it changes its root folder")

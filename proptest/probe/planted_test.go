@@ -4,7 +4,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/parley-go/parley/gen/model"
 )
@@ -18,9 +17,9 @@ type planted struct {
 
 // TestPlanted: mistakes in a program that an honest peer can see are found, with a script that shows them again.
 func TestPlanted(t *testing.T) {
+	t.Parallel()
 	const path = "specs/confirm/spec.yaml"
 	right := load(t, path)
-	found := 0
 	list := []planted{
 		{"CONFIRM2 is not sent", "CONFIRM1: {send: CONFIRM2, goto: committed}", "CONFIRM1: {goto: committed}", Hung},
 		{"CONFIRM1 instead of CONFIRM2", "confirm: {send: CONFIRM2, goto: committed}",
@@ -40,9 +39,10 @@ func TestPlanted(t *testing.T) {
 	}
 	for _, x := range list {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			v := &server{p: load(t, path, x.old, x.new), seed: 3}
 			o := options()
-			o.Findings, o.Patience, o.Sessions = 1, 300*time.Millisecond, 400
+			o.Findings, o.Patience, o.Sessions = 1, patienceWith(x.kind), 400
 			r, err := Run(t.Context(), right, v.listen(t), o)
 			if err != nil {
 				t.Fatal(err)
@@ -51,13 +51,11 @@ func TestPlanted(t *testing.T) {
 				t.Errorf("not found: %+v", r)
 				return
 			}
-			found++
 			f := r.Findings[0]
 			t.Logf("%d sessions, %.1fs: %s: %s, steady %t, script %q", r.Sessions, r.Seconds, f.Kind, f.Why,
 				f.Steady, f.Script)
 		})
 	}
-	t.Logf("%d of %d found", found, len(list))
 }
 
 // answer is a protocol whose messages have values.
@@ -83,6 +81,7 @@ checks:
 // TestValues: a wrong value is found. If the role is external, so that a specification says of it what others rely on,
 // only names of messages count, unless values are asked for. A value that is given is used.
 func TestValues(t *testing.T) {
+	t.Parallel()
 	right := loadText(t, answer)
 	outside := loadText(t, answer, "  answerer:\n", "  answerer:\n    external: true\n")
 	wrong := loadText(t, answer, "ANSWER{number}", "ANSWER{number: if(number == 7, 6, number)}")
@@ -142,13 +141,14 @@ checks:
 
 // TestTimers: a program that lets a timer pass hangs; one that does not is right.
 func TestTimers(t *testing.T) {
+	t.Parallel()
 	p := loadText(t, pulse)
 	for _, alive := range []bool{true, false} {
 		v := &server{p: p, quiet: true, timers: alive}
 		o := options()
 		o.Findings, o.Hostile, o.Sessions = 1, -1, 20
 		if !alive {
-			o.Patience = 100 * time.Millisecond
+			o.Patience = patienceWith(Hung)
 		}
 		r, err := Run(t.Context(), p, v.listen(t), o)
 		if err != nil {

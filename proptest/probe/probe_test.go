@@ -11,8 +11,18 @@ func options() Options {
 		Sessions: 110}
 }
 
+// patienceWith is for programs with a mistake. One that does hang is waited for in each session that shows it. Another
+// has longer, since a computer that is busy must not make it look like one that hangs. One that is right has a minute.
+func patienceWith(k Kind) time.Duration {
+	if k == Hung {
+		return time.Second
+	}
+	return 5 * time.Second
+}
+
 // TestHonestDatagrams: so does one that speaks UDP.
 func TestHonestDatagrams(t *testing.T) {
+	t.Parallel()
 	p := load(t, "specs/confirm/spec.yaml")
 	v := &server{p: p, seed: 1}
 	r, err := Run(t.Context(), p, v.listenUDP(t), options())
@@ -29,6 +39,7 @@ func TestHonestDatagrams(t *testing.T) {
 
 // TestHonestServer: a program that keeps to its machine is right, and is covered.
 func TestHonestServer(t *testing.T) {
+	t.Parallel()
 	p := load(t, "specs/confirm/spec.yaml")
 	v := &server{p: p, seed: 1}
 	r, err := Run(t.Context(), p, v.listen(t), options())

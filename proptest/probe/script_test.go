@@ -13,10 +13,11 @@ import (
 // TestScripts: the script of a finding is read again and shows the same; of a program without the mistake it shows
 // nothing. The capture is one that tshark reads.
 func TestScripts(t *testing.T) {
+	t.Parallel()
 	p := load(t, "specs/confirm/spec.yaml")
 	wrong := load(t, "specs/confirm/spec.yaml", "CANCEL: {send: CANCELACK, goto: waiting}", "CANCEL: {goto: waiting}")
 	o := options()
-	o.Passive, o.Patience, o.Findings, o.Hostile = true, 200*time.Millisecond, 1, -1
+	o.Passive, o.Patience, o.Findings, o.Hostile = true, patienceWith(Hung), 1, -1
 	v := &server{p: wrong, quiet: true}
 	address := v.listen(t)
 	r, err := Run(t.Context(), p, address, o)

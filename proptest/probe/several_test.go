@@ -33,6 +33,7 @@ type hub struct {
 	conns map[int]net.Conn
 	side  map[int]*net.UDPAddr // where datagrams go
 	udp   *net.UDPConn
+	marks map[string]bool // connections of its own, by their address
 	wg    sync.WaitGroup
 }
 
@@ -42,7 +43,7 @@ func (h *hub) listen(t testing.TB) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h.conns, h.side = map[int]net.Conn{}, map[int]*net.UDPAddr{}
+	h.conns, h.side, h.marks = map[int]net.Conn{}, map[int]*net.UDPAddr{}, map[string]bool{}
 	h.anew()
 	h.wg.Go(func() {
 		for {
@@ -51,6 +52,11 @@ func (h *hub) listen(t testing.TB) string {
 				return
 			}
 			h.mu.Lock()
+			if h.marks[c.RemoteAddr().String()] {
+				c.Close()
+				h.mu.Unlock()
+				continue
+			}
 			who := -1
 			for _, i := range h.g.us {
 				if h.conns[i] == nil {
@@ -90,7 +96,7 @@ func (h *hub) listen(t testing.TB) string {
 }
 
 // listenBeside serves the second channel over UDP. Whose a datagram is says the first field in it.
-func (h *hub) listenBeside(t testing.TB) string {
+func (h *hub) listenBeside(t testing.TB, address string) string {
 	t.Helper()
 	var err error
 	if h.udp, err = net.ListenUDP("udp", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)}); err != nil {
@@ -103,6 +109,7 @@ func (h *hub) listenBeside(t testing.TB) string {
 			if err != nil {
 				return
 			}
+			h.catchUp(address)
 			h.mu.Lock()
 			_, slots, problem := interp.DecodeFrameTo(wire, h.g.strs, buf[:n], h.g.role(h.g.they).Name)
 			if problem.Problem == 0 && len(slots) > 0 && h.conns[int(slots[0])] != nil {
@@ -113,6 +120,24 @@ func (h *hub) listenBeside(t testing.TB) string {
 		}
 	})
 	return "udp:" + h.udp.LocalAddr().String()
+}
+
+// catchUp waits until all have come in who connected before: a datagram may be read before its sender's connection is.
+func (h *hub) catchUp(address string) {
+	h.mu.Lock()
+	c, err := net.Dial("tcp", address)
+	if err != nil { // it listens no more
+		h.mu.Unlock()
+		return
+	}
+	defer c.Close()
+	name := c.LocalAddr().String()
+	h.marks[name] = true
+	h.mu.Unlock()
+	c.Read(make([]byte, 1)) // it ends with the listener, too
+	h.mu.Lock()
+	delete(h.marks, name)
+	h.mu.Unlock()
 }
 
 // anew begins the machine.
@@ -261,6 +286,7 @@ func found(t *testing.T, p *model.Protocol, like *hub, o Options, mistaken bool)
 // TestSeveral: of a program that speaks with several peers at a time what it says to each is explained by one run.
 // Mistakes that one peer alone does not meet are found, with a script in which both act.
 func TestSeveral(t *testing.T) {
+	t.Parallel()
 	p := loadText(t, token)
 	for _, x := range []struct {
 		name, old, new string
@@ -276,6 +302,7 @@ func TestSeveral(t *testing.T) {
           - {doc: it has none}`, "lost: {doc: it is kept}", Left, true},
 	} {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			target := p
 			if x.old != "" {
 				target = loadText(t, token, x.old, x.new)
@@ -284,7 +311,7 @@ func TestSeveral(t *testing.T) {
 			o := options()
 			o.Passive, o.Findings, o.Sessions, o.Hostile = true, 1, 120, 20
 			if x.kind != "" {
-				o.Patience = 300 * time.Millisecond
+				o.Patience = patienceWith(x.kind)
 			}
 			r := found(t, p, h, o, x.kind != "")
 			if r.Failed() != (x.kind != "") {
@@ -308,6 +335,7 @@ func TestSeveral(t *testing.T) {
 // TestComingAnew: who comes again has the number that it had, also after an end that nobody has waited for, and with a
 // program that lets others in first.
 func TestComingAnew(t *testing.T) {
+	t.Parallel()
 	p := loadText(t, token)
 	h := &hub{p: p, late: make(chan struct{})}
 	script := "malformed c[1] -> server 0004\nat once close c[1] -> server\nreturn c[1] -> server\nc[2] want\n" +
@@ -323,6 +351,7 @@ func TestComingAnew(t *testing.T) {
 // TestUnheard: what is wrong once, after connections of whose end the program may not have heard, and not again, is no
 // finding but is told. After others it is one.
 func TestUnheard(t *testing.T) {
+	t.Parallel()
 	p := loadText(t, token)
 	for _, unheard := range []bool{true, false} {
 		h := &hub{p: p}
@@ -365,6 +394,7 @@ func TestAttacker(t *testing.T) {
 // TestLobby: mistakes in a server that is a lobby, which nobody meets who is alone there. In the game's own words.
 func TestLobby(t *testing.T) {
 	race.Skip(t)
+	t.Parallel()
 	const path = "specs/lobby/spec.yaml"
 	small := []string{"parties: 62", "parties: 4", "games: {value: 16", "games: {value: 2", "players: 0..62",
 		"players: 0..4"}
@@ -380,6 +410,7 @@ func TestLobby(t *testing.T) {
 	}
 	for i, x := range list {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			if i > 1 {
 				race.SkipShort(t, "the mistake before")
 			}
@@ -392,7 +423,7 @@ func TestLobby(t *testing.T) {
 			o.Check, o.Passive, o.Findings, o.Sessions, o.Hostile = "two", true, 1, 40, 10
 			o.Values = map[string][]string{"text": {"a"}, "own": {"a"}, "params": {"x"}, "data": {"d"}, "into": {"0"}}
 			if x.old != "" {
-				o.Patience, o.Sessions, o.Hostile = 300*time.Millisecond, 200, -1
+				o.Patience, o.Sessions, o.Hostile = patienceWith(Left), 200, -1
 			}
 			r := found(t, right, h, o, x.old != "")
 			t.Logf("%d sessions, %v transitions, %v pairs, %.1fs", r.Sessions, r.Transitions, r.Pairs, r.Seconds)
@@ -442,6 +473,7 @@ checks:
 // TestChannels: the channels of a protocol are connections of their own, and one run explains what comes over all of
 // them.
 func TestChannels(t *testing.T) {
+	t.Parallel()
 	p := loadText(t, places)
 	for _, x := range []struct{ name, old, new string }{
 		{"right", "", ""},
@@ -451,6 +483,7 @@ func TestChannels(t *testing.T) {
 			`{do: [{set: {last: n}}, {send: "WAS{n: last}", to: sender}]}`},
 	} {
 		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
 			target := p
 			if x.old != "" {
 				target = loadText(t, places, x.old, x.new)
@@ -459,7 +492,10 @@ func TestChannels(t *testing.T) {
 			address := h.listen(t)
 			o := options()
 			o.Passive, o.Findings, o.Sessions, o.Hostile = true, 1, 40, 12
-			o.Channels = map[string]string{"places": h.listenBeside(t)}
+			if x.old != "" {
+				o.Patience = patienceWith(Left)
+			}
+			o.Channels = map[string]string{"places": h.listenBeside(t, address)}
 			r, err := Run(t.Context(), p, address, o)
 			if err != nil {
 				t.Fatal(err)
