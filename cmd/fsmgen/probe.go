@@ -36,6 +36,9 @@ A program is at fault that sends what no run explains, closes without a reason, 
 Of what comes of a hostile act itself the specification may say nothing: then the program may close or go on, and only must live.
 Each fault is told with a script that was made short. --script does it again.
 
+A program that closes one connection too many, though nobody has said anything, seems to have a limit. That is told and is no fault, and the
+probe goes on with fewer. --connections says how many there may be; with fewer instances than the check has, the last ones stay away.
+
 A program that answers by its own rules needs --value to be given what it knows: --value name=hello.txt.
 
 Exit code 0: nothing was found. 1: something was. 2: the program cannot be reached, wrong flags, or a file cannot be read. 3: the budget or
@@ -80,6 +83,7 @@ func probeCommand() *cobra.Command {
 		"`NAME=ADDRESS`")
 	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is "+
 		"ended with all that it has started")
+	f.IntVar(&o.o.Connections, "connections", 0, "play this `number` of instances at a time, the first ones (default: all)")
 	f.BoolVar(&o.o.Fresh, "fresh", false, "start it anew for each session")
 	f.BoolVar(&o.o.Exact, "exact", false, "compare the values in messages of an external role, too, not only "+
 		"their names")
@@ -120,6 +124,8 @@ func (o *probeFlags) check() error {
 		}
 	}
 	switch {
+	case o.o.Connections < 0:
+		return fmt.Errorf("--connections %d is no number of connections", o.o.Connections)
 	case o.o.Sessions < 0:
 		return fmt.Errorf("--sessions %d is no number of sessions", o.o.Sessions)
 	case o.o.Names && o.o.Exact:

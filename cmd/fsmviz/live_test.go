@@ -8,33 +8,36 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/parley-go/parley/internal/doctest"
 )
 
 // TestLive runs the command that docs/START.md shows, on a record that is not there yet, and ends it with Ctrl-C.
 func TestLive(t *testing.T) {
-	start, err := os.ReadFile("../../docs/START.md")
-	if err != nil {
-		t.Fatal(err)
+	shown, spec := "", ""
+	for _, b := range doctest.Page(t, "../../docs/START.md") {
+		if b.File == "trade/spec.yaml" {
+			spec = b.Text // the last one is whole
+		}
+		for line := range strings.Lines(b.Text) {
+			if args, ok := strings.CutPrefix(line, "go run ./cmd/fsmviz --live trade/spec.yaml "); ok {
+				shown = "--live trade/spec.yaml " + args
+			}
+		}
 	}
-	shown := regexp.MustCompile(`(?m)^go run ./cmd/fsmviz (--live trade/spec.yaml .*)$`).FindSubmatch(start)
-	if shown == nil {
-		t.Fatal("docs/START.md does not show --live")
+	if shown == "" || spec == "" {
+		t.Fatal("docs/START.md does not show --live, or has no trade/spec.yaml")
 	}
 	dir := t.TempDir()
-	spec := regexp.MustCompile("(?s)```yaml trade/spec.yaml\n(.*?)\n```").FindAllSubmatch(start, -1)
-	if spec == nil {
-		t.Fatal("docs/START.md has no trade/spec.yaml")
-	}
 	if err := os.Mkdir(filepath.Join(dir, "trade"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "trade/spec.yaml"), spec[len(spec)-1][1], 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "trade/spec.yaml"), []byte(spec), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := exec.Command("fsmviz", strings.Fields(string(shown[1]))...)
+	c := exec.Command("fsmviz", strings.Fields(shown)...)
 	c.Dir = dir
 	out, err := c.StdoutPipe()
 	if err != nil {

@@ -81,7 +81,7 @@ var directs = []direct{
 	{module + "proptest/...", []string{"proptest/...", "cmd/...", "internal/..."},
 		"the checker and the test machinery serve commands and tests"},
 	{module + "internal/rules", []string{"internal/..."}, "rules serve nobody"},
-	{module + "internal/doctest", []string{"internal/...", "examples/..."},
+	{module + "internal/doctest", []string{"internal/...", "examples/...", "cmd/..."},
 		"pages are tested where they are, or beside the programs that they show"},
 }
 

@@ -31,6 +31,7 @@ type game struct {
 	stage    *stage.Stage
 	players  []*player
 	world    *stage.World
+	chosen   string              // which check and instance were taken where nobody said which; else empty
 	values   map[string][]string // what fields are given, by name
 	rng      *rand.Rand
 }
@@ -79,7 +80,8 @@ func newGame(p *model.Protocol, o *Options) (*game, error) {
 	case g.check.HasHostile():
 		return nil, fmt.Errorf("check %s has hostile instances; probe is hostile by itself", g.check.Name)
 	}
-	if g.they = g.target(o.Target); g.they < 0 {
+	var why string
+	if g.they, why = g.target(o.Target); g.they < 0 {
 		return nil, fmt.Errorf("check %s has no instance %s; the program is one of %s", g.check.Name, o.Target,
 			g.list())
 	}
@@ -87,6 +89,10 @@ func newGame(p *model.Protocol, o *Options) (*game, error) {
 		if i != g.they {
 			g.us = append(g.us, i)
 		}
+	}
+	g.chosen = g.choice(o, why)
+	if o.Connections > 0 && o.Connections < len(g.us) {
+		g.us = g.us[:o.Connections:o.Connections]
 	}
 	if n := len(g.us) * len(p.Channels()); n > replay.MostLanes {
 		return nil, fmt.Errorf("check %s has %d instances beside the program, with %d channels each; probe has at "+
@@ -107,9 +113,25 @@ func (g *game) list() string {
 	return strings.Join(list, ", ")
 }
 
-// target is the instance that the program is: the one of a name, or the only one of a role; else one that is external,
-// else of several the only one of its role, else the second. It is -1 for a name that fits none.
-func (g *game) target(name string) int {
+// choice says in words what was taken where the options do not say it.
+func (g *game) choice(o *Options, why string) string {
+	var list []string
+	if o.Check == "" && len(g.protocol.Checks) > 1 {
+		words := "the first of two instances"
+		if len(g.check.Instances) > 2 {
+			words = "the first in which nobody is hostile"
+		}
+		list = append(list, "check "+g.check.Name+", "+words+" (--check takes another)")
+	}
+	if o.Target == "" {
+		list = append(list, g.name(g.they)+" for the program, "+why+" (--target takes another)")
+	}
+	return strings.Join(list, "; ")
+}
+
+// target is the instance that the program is, and why: the one of a name, or the only one of a role; else one that is
+// external, else of several the only one of its role, else the second. It is -1 for a name that fits none.
+func (g *game) target(name string) (who int, why string) {
 	count, only := map[string]int{}, -1
 	for _, x := range g.check.Instances {
 		count[x.Role.Name]++
@@ -117,7 +139,7 @@ func (g *game) target(name string) int {
 	for i, x := range g.check.Instances {
 		alone := count[x.Role.Name] == 1
 		if name == x.Name || name == x.Role.Name && alone || name == "" && x.Role.External {
-			return i
+			return i, "whose role is external"
 		}
 		if alone && only < 0 {
 			only = i
@@ -125,11 +147,11 @@ func (g *game) target(name string) int {
 	}
 	switch {
 	case name != "":
-		return -1
+		return -1, ""
 	case len(g.check.Instances) > 2 && only >= 0:
-		return only
+		return only, "the only one of its role"
 	}
-	return 1
+	return 1, "the second one"
 }
 
 // apart says which two of our instances speak with each other: what they say would not reach the program.
@@ -143,6 +165,9 @@ func (g *game) apart() error {
 	return nil
 }
 
+// plays reports whether an instance takes part: it is the program, or one of ours that connects.
+func (g *game) plays(who int) bool { return who == g.they || slices.Contains(g.us, who) }
+
 func (g *game) begin() (err error) {
 	if g.stage, err = stage.Sharing(g.protocol, g.check, g.strs); err != nil {
 		return err
@@ -153,7 +178,7 @@ func (g *game) begin() (err error) {
 		ch.Lossy, ch.Duplicates, ch.Order = false, false, world.Fifo
 	}
 	g.stage.World.Rules.Links = slices.DeleteFunc(g.stage.World.Rules.Links, func(l world.Link) bool {
-		return l.A != g.they && l.B != g.they
+		return l.A != g.they && l.B != g.they || !g.plays(l.A) || !g.plays(l.B)
 	})
 	g.world = &stage.World{Rules: g.stage.World.Rules}
 	for i, p := range g.stage.Parties {

@@ -8,6 +8,8 @@ type Options struct {
 	// with more if there is none. Target is the instance, or role, that the program is; empty: one of an external role,
 	// else of several the only one of its role, else the second.
 	Check, Target string
+	// Connections is how many of our instances connect at a time, the first ones of the check; 0: all.
+	Connections int
 	// Start is a command that starts the program; empty: it runs already. Fresh: it is started anew for each session.
 	Start string
 	Fresh bool

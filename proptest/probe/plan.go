@@ -218,6 +218,9 @@ func (p *planner) left(c *configuration, who int) *configuration {
 
 // may reports whether a move is one that a plan takes.
 func (p *planner) may(c *configuration, mv move, busy bool, w way) bool {
+	if !p.plays(mv.Who) {
+		return false
+	}
 	switch mv.Kind {
 	case world.MoveDeliver, world.MoveOffer, world.MoveUp, world.MoveStart:
 		return true

@@ -62,7 +62,9 @@ type Report struct {
 	Us      string `json:"us"`
 	Target  string `json:"target"`
 	// External: the role of the program is external in the specification. Loose: names of messages alone are compared.
-	External bool    `json:"external,omitempty"`
+	External bool `json:"external,omitempty"`
+	// Chosen says which check and instance were taken where the options do not say which, and why.
+	Chosen   string  `json:"chosen,omitempty"`
 	Loose    bool    `json:"loose,omitempty"`
 	Seed     uint64  `json:"seed"`
 	Sessions int     `json:"sessions"`
@@ -78,6 +80,8 @@ type Report struct {
 	// Open is what the specification leaves open: what our machine does not take. So is what came once where the
 	// program may not have heard yet of the end of connections before.
 	Open []string `json:"open,omitempty"`
+	// Limit is what seems to be a limit of connections of the program: how many it lets in at a time; 0: none was met.
+	Limit int `json:"limit,omitempty"`
 	// Ended says why the search ended before it was done; empty if it was.
 	Ended string `json:"ended,omitempty"`
 }
@@ -153,20 +157,29 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 		covered: newCoverage(g.role(g.they), o.Passive), rng: rand.New(rand.NewPCG(o.Seed, 2)),
 		reached: map[string][]act{}, done: map[string]int{},
 		deadline: time.Now().Add(o.Budget), mute: true}
-	pr.planner = &planner{game: g, covered: pr.covered, vain: map[vain]int{}, most: mostMoves,
-		hopeless: map[string]bool{},
-		passive:  o.Passive}
-	if len(g.us) > 1 {
+	pr.plans()
+	them := g.role(g.they)
+	pr.report = &Report{Spec: p.Files[0], Address: pr.target.String(), Check: g.check.Name, Us: g.ours(), Chosen: g.chosen,
+		Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose, Seed: o.Seed}
+	return pr, nil
+}
+
+// plans begins a planner for the instances that there are.
+func (pr *prober) plans() {
+	pr.planner = &planner{game: pr.game, covered: pr.covered, vain: map[vain]int{}, most: mostMoves,
+		hopeless: map[string]bool{}, passive: pr.o.Passive}
+	if len(pr.us) > 1 {
 		pr.planner.most = mostMovesOfSeveral
 	}
-	them := g.role(g.they)
+}
+
+// ours are the instances that we play, in words.
+func (g *game) ours() string {
 	var us []string
 	for _, i := range g.us {
 		us = append(us, g.name(i)+" ("+g.role(i).Name+")")
 	}
-	pr.report = &Report{Spec: p.Files[0], Address: pr.target.String(), Check: g.check.Name, Us: strings.Join(us, ", "),
-		Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose, Seed: o.Seed}
-	return pr, nil
+	return strings.Join(us, ", ")
 }
 
 // endpoints are where the channels of the program are.
@@ -602,6 +615,9 @@ func (pr *prober) found(ctx context.Context, s *session, after string) {
 		pr.restart()
 		return
 	}
+	if pr.crowded(ctx, s) {
+		return
+	}
 	pr.keep(f, s)
 	pr.restart()
 	pr.shrink(ctx, f, honest)
@@ -656,6 +672,9 @@ func (pr *prober) finish(ctx context.Context) {
 	}
 	if r.Ended == "" && ctx.Err() != nil {
 		r.Ended = ended(ctx)
+	}
+	if r.Ended == "" && r.Limit > 0 {
+		r.Ended = fmt.Sprintf("the program seems to let in %d at a time, so the others stayed away", r.Limit)
 	}
 	if r.Ended == "" && pr.halved {
 		r.Ended = "half of the budget or the sessions went by, and there was still something new"

@@ -115,6 +115,9 @@ func (s *session) anew() {
 	}
 }
 
+// several reports whether the program speaks with several at a time, be it that only one of them comes.
+func (g *game) several() bool { return len(g.players) > 2 }
+
 // seat is that of an instance.
 func (s *session) seat(who int) *seat { return s.seats[slices.Index(s.us, who)] }
 
@@ -185,7 +188,7 @@ func (s *session) pack(c *connection, p packet) {
 // stop ends the session's connections. Of several the program has time to hear of it: who comes next is to have the
 // number of who went.
 func (s *session) stop() {
-	several := len(s.seats) > 1 && s.target.stream()
+	several := s.several() && s.target.stream()
 	for _, x := range s.seats {
 		if several && x.joined() && !x.closed {
 			s.finish(x)
@@ -346,7 +349,7 @@ func (s *session) finish(x *seat) {
 // leaves notes that we have ended a connection. Of two instances nothing more is asked then; of more the program hears
 // that one has gone.
 func (s *session) leaves(x *seat, kind replay.ChunkKind) {
-	if len(s.seats) > 1 && s.target.stream() {
+	if s.several() && s.target.stream() {
 		s.chunks = append(s.chunks, spoken{x.who, replay.Chunk{Kind: kind, Channel: s.target.news, Time: time.Now(),
 			Packet: len(s.packets)}})
 	}
@@ -452,7 +455,7 @@ func (s *session) judge() {
 	case side.Accepted || side.Refusal != nil:
 	case side.Frontier < len(s.rec.Frames) && s.rec.Frames[side.Frontier].From == s.they:
 		text, to := s.rec.Text(side.Frontier), ""
-		if len(s.seats) > 1 {
+		if s.several() {
 			to = " to " + s.name(s.rec.Frames[side.Frontier].To)
 		}
 		s.find(Left, "sent "+word(text), fmt.Sprintf("%s sends %s%s, which no run of %s explains%s",
@@ -465,7 +468,7 @@ func (s *session) judge() {
 
 // record cuts what was said into frames.
 func (s *session) record() {
-	if len(s.seats) == 1 {
+	if len(s.players) == 2 {
 		us := s.us[0]
 		roles := [2]string{s.role(0).Name, s.role(1).Name}
 		var list []replay.Chunk
@@ -659,7 +662,7 @@ func (s *session) endings() {
 			why += ", in " + s.state(s.they, s.now.Places[0].Value)
 		}
 		which := "the connection"
-		if len(s.seats) > 1 {
+		if s.several() {
 			which += " to " + s.name(x.who)
 		}
 		s.find(Left, "closed", fmt.Sprintf("%s has closed %s, and %s", s.name(s.they), which, why))
@@ -708,6 +711,9 @@ func (s *session) dead(closed bool) bool {
 func (s *session) do(a act) bool {
 	x, ended, closed := s.seats[0], s.ended(), s.closed()
 	if a.kind != wait && a.kind != resume {
+		if !slices.Contains(s.us, a.who) { // it stays away
+			return false
+		}
 		x = s.seat(a.who)
 		ended, closed = x.ended, closed || x.closed
 	}
@@ -752,10 +758,10 @@ func (s *session) do(a act) bool {
 	case hangUp:
 		s.tell2(x, run.Break, "closes the connection")
 		s.finish(x)
-		if len(s.seats) > 1 && a.cross {
+		if s.several() && a.cross {
 			break // it is read until [session.leave] has seen its end
 		}
-		if len(s.seats) > 1 {
+		if s.several() {
 			s.heardOf(x)
 			x.broken = !x.ended
 		}
@@ -973,6 +979,9 @@ func (s *session) configurations() (list []*configuration) {
 			continue
 		}
 		values := make([]interp.Value, len(s.players))
+		for k, x := range s.players { // of those who stay away
+			values[k] = x.Begin
+		}
 		values[s.they] = p.Value
 		for _, x := range s.seats {
 			values[x.who] = x.value

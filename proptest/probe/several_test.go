@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"net"
 	"slices"
@@ -17,12 +18,15 @@ import (
 )
 
 // hub is a program with which several peers speak at a time: one machine steps for all of them. Who connects has the
-// lowest number that is free.
+// next number, or the lowest that is free.
 type hub struct {
 	p     *model.Protocol
 	check string
 	// quirk, if set, sees each frame that goes out, and may change it or return nil to keep it.
 	quirk func(to int, frame []byte) []byte
+	// most, if set, is how many it lets in at a time.
+	most int
+	last int // the highest number that was given
 	// late, if set, lets who connects come in before it hears who has closed.
 	late chan struct{}
 
@@ -57,13 +61,7 @@ func (h *hub) listen(t testing.TB) string {
 				h.mu.Unlock()
 				continue
 			}
-			who := -1
-			for _, i := range h.g.us {
-				if h.conns[i] == nil {
-					who = i
-					break
-				}
-			}
+			who := h.number()
 			if who < 0 {
 				c.Close()
 				h.mu.Unlock()
@@ -93,6 +91,20 @@ func (h *hub) listen(t testing.TB) string {
 		h.wg.Wait()
 	})
 	return l.Addr().String()
+}
+
+// number is that of who connects now: the next one, or the lowest that is free if all were given; -1 if there is none.
+func (h *hub) number() int {
+	free := func(i int) bool { return h.conns[i] == nil && (h.most == 0 || len(h.conns) < h.most) }
+	for _, first := range []int{h.last + 1, 0} {
+		for _, i := range h.g.us {
+			if i >= first && free(i) {
+				h.last = max(h.last, i)
+				return i
+			}
+		}
+	}
+	return -1
 }
 
 // listenBeside serves the second channel over UDP. Whose a datagram is says the first field in it.
@@ -147,7 +159,7 @@ func (h *hub) anew() {
 		panic(err)
 	}
 	g.rng = rand.New(rand.NewPCG(1, 1))
-	h.g, h.value = g, slices.Clone(g.players[g.they].Begin)
+	h.g, h.last, h.value = g, -1, slices.Clone(g.players[g.they].Begin)
 	h.end = world.End0[string](g.stage.World.Rules, g.they)
 	h.step(world.Begin(g.stage.World.Rules, g.they, h.end, h.value, g.players[g.they]))
 }
@@ -523,5 +535,62 @@ func TestChannels(t *testing.T) {
 	o.Channels = map[string]string{"places": "udp:127.0.0.1:1", "other": "udp:127.0.0.1:2"}
 	if _, err := Run(t.Context(), p, "127.0.0.1:1", o); err == nil || !strings.Contains(err.Error(), "no channel") {
 		t.Errorf("with a channel that there is not: %v", err)
+	}
+}
+
+// TestLimit: a program that lets in few at a time is not at fault when it closes one more. The probe says so, goes on
+// with fewer, and still finds what two of them meet. Who says how many there may be is told nothing.
+func TestLimit(t *testing.T) {
+	t.Parallel()
+	four := strings.NewReplacer("parties: 3", "parties: 5", "c[1..2]", "c[1..4]").Replace(token)
+	p := loadText(t, four)
+	wrong := loadText(t, four, "when: who == none, set", "when: who == none || who != sender, set")
+	for _, x := range []struct {
+		name        string
+		target      *model.Protocol
+		most, given int
+		limit       int
+		kind        Kind
+	}{
+		{"no limit", p, 0, 0, 0, ""},
+		{"two", p, 2, 0, 2, ""},
+		{"one", p, 1, 0, 1, ""},
+		{"two, as we say", p, 2, 2, 0, ""},
+		{"two, and we say three", p, 2, 3, 2, ""},
+		{"two, and a mistake", wrong, 2, 0, 2, Left},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			t.Parallel()
+			h := &hub{p: x.target, most: x.most}
+			o := options()
+			o.Passive, o.Findings, o.Sessions, o.Hostile, o.Connections = true, 1, 30, 6, x.given
+			if x.most > 0 {
+				o.Patience = patienceWith(Left)
+			}
+			if x.kind != "" {
+				o.Sessions, o.Hostile = 120, -1
+			}
+			r, err := Run(t.Context(), p, h.listen(t), o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range r.Findings {
+				if f.Kind != x.kind {
+					t.Errorf("%s: %s %q", f.Kind, f.Why, f.Script)
+				}
+			}
+			told := strings.Join(r.Open, "; ")
+			if r.Limit != x.limit || r.Failed() != (x.kind != "") ||
+				(x.limit > 0) != strings.Contains(told, fmt.Sprintf("--connections %d", x.limit)) {
+				t.Errorf("limit %d, %d findings, %v, told: %s", r.Limit, len(r.Findings), r.Transitions, told)
+			}
+			if x.given == x.most && strings.Contains(r.Us, "c[4]") != (x.most == 0 && x.limit == 0) {
+				t.Errorf("we are %s", r.Us)
+			}
+			if x.limit > 0 && !strings.Contains(r.Ended, fmt.Sprintf("let in %d at a time", x.limit)) && !r.Failed() &&
+				r.Ended != "the sessions were used up" {
+				t.Errorf("ended: %s", r.Ended)
+			}
+		})
 	}
 }

@@ -22,6 +22,9 @@ const mostUncovered = 12
 func (r *Report) write(w io.Writer) {
 	fmt.Fprintf(w, "%s at %s is %s of check %s; we are %s; seed %d\n", r.Spec, r.Address, r.Target, r.Check, r.Us,
 		r.Seed)
+	if r.Chosen != "" {
+		fmt.Fprintf(w, "  taken: %s\n", r.Chosen)
+	}
 	fmt.Fprintf(w, "  %s, %s, %s hostile\n", diag.Counted(r.Sessions, "session"), diag.Counted(r.Acts, "act"),
 		diag.Counted(r.Hostile, "session"))
 	fmt.Fprintf(w, "  seen: %d of %s, %d of %s\n", r.Transitions[0], diag.Counted(r.Transitions[1], "transition"),
