@@ -76,7 +76,10 @@ func mutateCommand() *cobra.Command {
 			}
 			told := terminal(cmd.ErrOrStderr())
 			if told != nil {
-				o.o.Progress = func(done, all int) { fmt.Fprintf(told, "\r%d of %d mutants ", done, all) }
+				began := time.Now() // the checks as they are come before the first mutant
+				o.o.Progress = func(done, all int) {
+					fmt.Fprintf(told, "\r\x1b[K%d of %d mutants%s ", done, all, left(time.Since(began), done, all))
+				}
 				defer fmt.Fprint(told, "\r\x1b[K")
 			}
 			ctx, stop := interruptible(cmd, told)
@@ -102,6 +105,18 @@ func mutateCommand() *cobra.Command {
 	f.BoolVar(&o.all, "all", false, "list those that were killed, too, with what killed them")
 	f.BoolVar(&o.asJSON, "json", false, "print JSON")
 	return c
+}
+
+// left says about how long it takes until all are done, if the others take as long as those that are.
+func left(took time.Duration, done, all int) string {
+	rest := time.Duration(float64(took) / float64(max(done, 1)) * float64(all-done))
+	switch {
+	case done >= all || rest < time.Second:
+		return ""
+	case rest < time.Minute:
+		return fmt.Sprintf(", about %v more", rest.Round(time.Second))
+	}
+	return fmt.Sprintf(", about %d min more", int(rest.Round(time.Minute)/time.Minute))
 }
 
 func operatorNames() string {
@@ -184,7 +199,10 @@ func mutateText(w io.Writer, r *mutate.Report, all bool) {
 			"under `why`.")
 	}
 	if r.Unrun != "" {
-		fmt.Fprintf(w, "%s before all were run (--timeout gives more time, --sample asks for less)\n", r.Unrun)
+		run := len(r.Mutants) - r.Count(mutate.NotRun, false) - r.Count(mutate.NotRun, true)
+		took := time.Duration(r.Seconds * float64(time.Second))
+		fmt.Fprintf(w, "%s before all were run: %d of %d%s (--timeout gives more time, --sample asks for less)\n",
+			r.Unrun, run, len(r.Mutants), left(took, run, len(r.Mutants)))
 	}
 }
 

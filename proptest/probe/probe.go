@@ -159,8 +159,8 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 		deadline: time.Now().Add(o.Budget), mute: true}
 	pr.plans()
 	them := g.role(g.they)
-	pr.report = &Report{Spec: p.Files[0], Address: pr.target.String(), Check: g.check.Name, Us: g.ours(), Chosen: g.chosen,
-		Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose, Seed: o.Seed}
+	pr.report = &Report{Spec: p.Files[0], Address: pr.target.String(), Check: g.check.Name, Us: g.ours(),
+		Chosen: g.chosen, Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose, Seed: o.Seed}
 	return pr, nil
 }
 

@@ -580,7 +580,7 @@ func TestLimit(t *testing.T) {
 				}
 			}
 			told := strings.Join(r.Open, "; ")
-			if r.Limit != x.limit || r.Failed() != (x.kind != "") ||
+			if r.Limit != x.limit || r.Failed() != (x.kind != "") || x.kind == "" && r.Transitions[0] == 0 ||
 				(x.limit > 0) != strings.Contains(told, fmt.Sprintf("--connections %d", x.limit)) {
 				t.Errorf("limit %d, %d findings, %v, told: %s", r.Limit, len(r.Findings), r.Transitions, told)
 			}
