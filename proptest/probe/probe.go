@@ -160,7 +160,8 @@ func newProber(p *model.Protocol, address string, o Options) (*prober, error) {
 	pr.plans()
 	them := g.role(g.they)
 	pr.report = &Report{Spec: p.Files[0], Address: pr.target.String(), Check: g.check.Name, Us: g.ours(),
-		Chosen: g.chosen, Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose, Seed: o.Seed}
+		Chosen: g.chosen, Target: g.name(g.they) + " (" + them.Name + ")", External: them.External, Loose: o.loose,
+		Seed: o.Seed}
 	return pr, nil
 }
 

@@ -587,6 +587,9 @@ func TestLimit(t *testing.T) {
 			if x.given == x.most && strings.Contains(r.Us, "c[4]") != (x.most == 0 && x.limit == 0) {
 				t.Errorf("we are %s", r.Us)
 			}
+			if n := strings.Count(r.Us, "c["); x.limit > 0 && n != x.limit {
+				t.Errorf("%d of ours go on: %s", n, r.Us)
+			}
 			if x.limit > 0 && !strings.Contains(r.Ended, fmt.Sprintf("let in %d at a time", x.limit)) && !r.Failed() &&
 				r.Ended != "the sessions were used up" {
 				t.Errorf("ended: %s", r.Ended)
