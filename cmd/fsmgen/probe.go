@@ -83,7 +83,8 @@ func probeCommand() *cobra.Command {
 		"`NAME=ADDRESS`")
 	f.StringVar(&o.o.Start, "start", "", "start the program with this `command`, and anew after each fault; it is "+
 		"ended with all that it has started")
-	f.IntVar(&o.o.Connections, "connections", 0, "play this `number` of instances at a time, the first ones (default: all)")
+	f.IntVar(&o.o.Connections, "connections", 0, "play this `number` of instances at a time, the first "+
+		"ones (default: all)")
 	f.BoolVar(&o.o.Fresh, "fresh", false, "start it anew for each session")
 	f.BoolVar(&o.o.Exact, "exact", false, "compare the values in messages of an external role, too, not only "+
 		"their names")

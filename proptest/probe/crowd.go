@@ -33,8 +33,8 @@ func (pr *prober) crowded(ctx context.Context, s *session) bool {
 	}
 	pr.open(fmt.Sprintf("the program closes connection %d while %d are there, though nobody has said anything: that "+
 		"seems to be a limit of connections of one address, and is not counted as a fault. From here on there are no "+
-		"more than %[2]d: without %[3]s. Raise the limit while the program is probed, or say --connections %[2]d", most+1, most,
-		g.away()))
+		"more than %[2]d: without %[3]s. Raise the limit while the program is probed, or say --connections %[2]d",
+		most+1, most, g.away()))
 	pr.game, pr.o.Connections = g, most
 	pr.plans()
 	pr.report.Limit, pr.report.Us = most, g.ours()
