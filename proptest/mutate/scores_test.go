@@ -61,6 +61,9 @@ func scores(t *testing.T) (names []string, list map[string]score) {
 		if strings.Contains(x[1], "--sample") {
 			s.sample = ", a sample"
 		}
+		if strings.Contains(x[1], "--timeout") {
+			s.sample = ", as far as it came"
+		}
 		names = append(names, name)
 		list[name] = s
 	}
