@@ -19,6 +19,7 @@ roles:
 `
 
 const remedyBase = `protocol: house
+tick: 10ms
 import: {lot: lot/spec.yaml}
 messages: {BYE: , PING: , WON: {fields: {lot: Lot}}}
 types:
@@ -28,6 +29,7 @@ types:
 roles:
   house:
     vars: {total: 0..3, more: {list: Entry, max: 2}}
+    timers: {again: {ticks: 20}}
     parts:
       lots: {machine: lot.lot, key: {lot: Lot}}
     commands: {add: {fields: {amount: 0..3}}, go: {fields: {lot: Lot}}}
@@ -35,6 +37,7 @@ roles:
     states:
       idle:
         add: {when: total == amount, set: {total: amount}, goto: over}
+        again: {goto: over}
         go: {run: "lots[lot].bid{amount: 2}"}
         forward: {lots: [WON]}
         BYE: {send: PING}
@@ -104,6 +107,14 @@ func TestRemedies(t *testing.T) {
 			"`wire: {header: [length: u16, type: u16], max: 1200}`"},
 		{"commands: {add", "commands: {start: , add",
 			"every machine has the event `start`; a command needs another name", ""},
+		{"vars: {total: 0..3", "vars: {total: 0..3, n: int", "there is no type `int`", "a range such as `0..9`"},
+		{"vars: {total: 0..3", "vars: {total: 0..3, n: string", "there is no type `string`", "`text 30`"},
+		{"vars: {total: 0..3", "vars: {total: 0..3, n: float64", "there is no type `float64`", "`f64`"},
+		{"ticks: 20", "ticks: 200ms", "a number of ticks, not for 200ms", "`tick: 10ms` at the top"},
+		{"{when: total == amount, set: {total: amount}", "{if: total == amount, set: {total: amount}",
+			"`if` has no `then`", "`when: EXPR`"},
+		{"{when: total == amount, set: {total: amount}", "{if: total == amount, do: [{set: {total: amount}}]",
+			"`if` has no `then`", "`when: EXPR`"},
 	}
 	load := func(text string) (found []string) {
 		files := fstest.MapFS{"spec.yaml": {Data: []byte(text)},

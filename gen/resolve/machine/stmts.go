@@ -21,6 +21,10 @@ type stmts struct {
 var companions = map[string]string{"to": "send", "ticks": "start", "then": "if", "else": "if",
 	"do": "each"}
 
+// whenNotIf says what is meant, most likely, by an `if` that has no `then`.
+const whenNotIf = "the condition of a branch is `when: EXPR`; `if` chooses between statements: " +
+	"`{if: EXPR, then: [{send: A}], else: [{send: B}]}`"
+
 // branchBody resolves the statements of a branch: those of `do`, or those written directly.
 func (w *stmts) branchBody(b *ast.Node) []model.Stmt {
 	do := b.Entry("do")
@@ -30,6 +34,12 @@ func (w *stmts) branchBody(b *ast.Node) []model.Stmt {
 	for _, e := range b.Entries {
 		switch e.Key.Text {
 		case "do", "when", "goto", "resume", "doc", "defensive":
+		case "if":
+			if b.Get("then") == nil {
+				w.Errorf("FSM059", e.Key.Span(), "`if` has no `then`").With(whenNotIf)
+				return nil
+			}
+			fallthrough
 		default:
 			w.Errorf("FSM059", e.Key.Span(), "a branch holds either direct statements or `do`").
 				With("move " + diag.Quote(e.Key.Text) + " into the list of `do`")
@@ -281,7 +291,7 @@ func (w *stmts) ifStmt(n, cond *ast.Node, base model.StmtBase) model.Stmt {
 	w.ro.constantGuard(st.Cond)
 	then := n.Get("then")
 	if then == nil {
-		w.Errorf("FSM059", base.Span, "`if` has no `then`")
+		w.Errorf("FSM059", base.Span, "`if` has no `then`").With(whenNotIf)
 	}
 	st.Then = w.list(then)
 	st.Else = w.list(n.Get("else"))

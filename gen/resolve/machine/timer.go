@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"time"
+
 	"github.com/parley-go/parley/gen/ast"
 	"github.com/parley-go/parley/gen/diag"
 	"github.com/parley-go/parley/gen/model"
@@ -41,6 +43,11 @@ func (ro *Role) declareTimers() {
 // duration resolves how long a timer runs: a number, or the range within which its starts choose.
 func (ro *Role) duration(t *model.Timer, n *ast.Node) {
 	if n.Kind == ast.Scalar {
+		if _, err := time.ParseDuration(n.Text); err == nil && n.Text != "0" {
+			ro.Errorf("FSM020", n.Span(), "a timer runs for a number of ticks, not for %s", n.Text).
+				With("write `tick: 10ms` at the top, and the number here: a timer of 20 such ticks runs for 200ms")
+			return
+		}
 		if x, err := syntax.ParseOver(n.Text, n.Part); err == nil {
 			if x, isRange := x.(*syntax.Range); isRange {
 				ro.durations(t, x)

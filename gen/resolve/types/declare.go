@@ -400,10 +400,34 @@ func (r *Table) typeName(x *syntax.Type) *model.Type {
 		r.Errorf("FSM041", x.NamePos, "a u64 cannot be computed with").With("write `opaque u64`")
 		return nil
 	}
+	declared := r.Root.Get("types").Keys()
+	same := func(name string) bool { return strings.EqualFold(name, x.Name) }
+	if hint := ofOthers[x.Name]; hint != "" && !slices.ContainsFunc(declared, same) {
+		r.Errorf("FSM021", x.NamePos, "there is no type %s", diag.Quote(x.Name)).With(hint)
+		return nil
+	}
 	r.UnknownAt("FSM021", x.NamePos, x.Name, "type",
-		append(r.Root.Get("types").Keys(), "bool", "u8", "u16", "u32", "f32", "f64", "instance"))
+		append(declared, "bool", "u8", "u16", "u32", "f32", "f64", "instance"))
 	return nil
 }
+
+// ofOthers has names of types of other languages, and what is written here.
+var ofOthers = func() map[string]string {
+	m := map[string]string{}
+	for hint, names := range map[string]string{
+		"a number that is computed with is a range such as `0..9`, or `u8`, `u16`, `u32`": "int integer uint " +
+			"number int8 int16 int32 int64 uint8 uint16 uint32 uint64 byte i8 i16 i32 i64 long short char",
+		"a text says how long it can be: `text 30`":                             "string str text",
+		"bytes say how many they are: `bytes 16`, or `bytes up to 30`":          "bytes buffer blob",
+		"a floating-point number is `f32` or `f64`; it is carried and compared": "float double float32 float64",
+		"it is called `bool`": "boolean",
+	} {
+		for _, name := range strings.Fields(names) {
+			m[name] = hint
+		}
+	}
+	return m
+}()
 
 // TypeNamed returns a type of the section `types` and notes that it is mentioned at a place. known
 // is false if there is no such type; t is nil if it has an error.
