@@ -83,7 +83,7 @@ var elsewhere = map[string]string{
 	"go -C examples/cluster run . -serve -listen 127.0.0.1:4100 " +
 		"-nats-listen 127.0.0.1:4222 -dir nats-data": clusterPage,
 	"go -C examples/cluster run . -serve -listen 127.0.0.1:4101 " +
-		"-nats nats://127.0.0.1:4222 -script 127.0.0.1:8000": clusterPage,
+		"-nats nats://127.0.0.1:4222 -script 127.0.0.1:8000 -status 127.0.0.1:8001": clusterPage,
 	"PARLEY_BIG=1 go test -run xxx -bench AgainstSpin -benchtime 1x -v ./proptest/explore": "whoever measures",
 	"PARLEY_BIG=1 go test -run xxx -bench ManyParties -benchtime 1x -v ./proptest/check":   "whoever measures",
 	"PARLEY_BIG=1 go test ./proptest/check -run GrowthPage -measure":                       "whoever measures",
