@@ -6,12 +6,12 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 // commandLine is how the command was called, as a shell would take it.
@@ -31,7 +31,7 @@ func commandLine() string {
 // ends the program at once.
 func interruptible(cmd *cobra.Command, told *os.File) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(cmd.Context())
-	notified, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+	notified, stop := interrupt.Context(cmd.Context())
 	leave := context.AfterFunc(notified, func() {
 		stop() // first: who reads the line may interrupt again
 		if told != nil {

@@ -2,15 +2,13 @@ package main
 
 import (
 	"errors"
-	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/lsp"
 	"github.com/parley-go/parley/gen/lint"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 func init() { commands = append(commands, lspCommand) }
@@ -28,7 +26,7 @@ Exit code 0: the editor ended the session. 1: it went away without a word. 2: wh
 sent is not the protocol.`,
 		Args: cli.Args(false),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interrupt.Context(cmd.Context())
 			defer stop()
 			err := lsp.Serve(ctx, cmd.InOrStdin(), cmd.OutOrStdout(), lsp.Options{More: lint.Protocol})
 			switch {

@@ -2,9 +2,6 @@ package main
 
 import (
 	"context"
-	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +9,7 @@ import (
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/watch"
 	"github.com/parley-go/parley/gen/lint"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 func init() { commands = append(commands, watchCommand) }
@@ -38,7 +36,7 @@ Ctrl-C ends it with exit code 0. Exit code 2: wrong usage, or a folder cannot be
 			if err != nil {
 				return err
 			}
-			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
+			ctx, stop := interrupt.Context(cmd.Context())
 			defer stop()
 			n, err := watch.NewNotifier(ctx)
 			if err != nil {

@@ -3,16 +3,14 @@ package main
 import (
 	"fmt"
 	"net"
-	"os"
-	"os/signal"
 	"slices"
-	"syscall"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/parley-go/parley/cmd/internal/cli"
 	"github.com/parley-go/parley/cmd/internal/live"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 // withLive are the flags that go with --live.
@@ -54,7 +52,7 @@ func showLive(c *cobra.Command, args []string, o options) error {
 	if err != nil {
 		return usage("--http %s: %v", o.http, err)
 	}
-	ctx, stop := signal.NotifyContext(c.Context(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(c.Context())
 	defer stop()
 	host, _, _ := net.SplitHostPort(o.http)
 	fmt.Fprintf(c.OutOrStdout(), "http://%s/ shows %s live; Ctrl-C ends\n", l.Addr(), p.Name)

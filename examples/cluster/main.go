@@ -25,10 +25,8 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/cluster/internal/agones"
@@ -37,10 +35,11 @@ import (
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/internal/site"
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

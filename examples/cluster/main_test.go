@@ -19,12 +19,14 @@ import (
 	"github.com/parley-go/parley/examples/cluster/internal/seek"
 	"github.com/parley-go/parley/examples/cluster/internal/store"
 	"github.com/parley-go/parley/examples/cluster/machines/tenure"
+	"github.com/parley-go/parley/examples/internal/process"
 	"github.com/parley-go/parley/examples/internal/waits"
 	"github.com/parley-go/parley/internal/doctest"
 )
 
 // TestMain is also the program: a trial starts itself.
 func TestMain(m *testing.M) {
+	process.Main(main)
 	if len(os.Args) > 1 && os.Args[1] == "-serve" {
 		main()
 	}

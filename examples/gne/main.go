@@ -17,17 +17,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/gne/internal/player"
 	"github.com/parley-go/parley/examples/internal/journal"
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

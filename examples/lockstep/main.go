@@ -26,7 +26,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/signal"
 	"slices"
 	"sync"
 	"syscall"
@@ -35,12 +34,13 @@ import (
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/lockstep/frames"
 	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/internal/interrupt"
 	"github.com/parley-go/parley/machines/lockstep"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

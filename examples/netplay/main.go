@@ -28,14 +28,13 @@ import (
 	"io"
 	"net"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/netplay/player"
+	"github.com/parley-go/parley/internal/interrupt"
 	"github.com/parley-go/parley/runtime/trace"
 )
 
@@ -221,7 +220,7 @@ func (s *settings) record() (func() error, error) {
 
 // context ends with the time limit or when the program is told to stop.
 func (s *settings) context() (context.Context, context.CancelFunc) {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	if s.timeout <= 0 {
 		return ctx, stop
 	}

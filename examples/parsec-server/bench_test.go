@@ -7,28 +7,26 @@ import (
 	"net"
 	"net/netip"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/parley-go/parley/examples/internal/process"
 	"github.com/parley-go/parley/examples/remote"
 	"github.com/parley-go/parley/machines/gameserver"
 )
 
-// TestMain has the test's program be the server of a benchmark, so that its processor time can be told.
+// TestMain has the test's program be a server, so that it can be killed, and its processor time can be told.
 func TestMain(m *testing.M) {
-	switch args := os.Getenv("PARSEC_SERVE"); args {
-	case "":
-		os.Exit(m.Run())
-	case "plain":
-		plain()
-	default:
-		os.Args = append(os.Args[:1], strings.Fields(args)...)
+	process.Main(func() {
+		if len(os.Args) == 2 && os.Args[1] == "plain" {
+			plain()
+		}
 		main()
-	}
+	})
+	os.Exit(m.Run())
 }
 
 // plain passes each datagram on to all others from which one has come.
@@ -56,38 +54,15 @@ func plain() {
 	}
 }
 
-// spawn starts a server as a process of its own, which is killed at the end. It returns what stands behind these
-// beginnings of lines, which the server prints one after another.
-func spawn(tb testing.TB, serve string, want ...string) (cmd *exec.Cmd, got []string) {
-	tb.Helper()
-	cmd = exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), "PARSEC_SERVE="+serve)
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	for lines := bufio.NewScanner(out); len(got) < len(want) && lines.Scan(); {
-		if at, ok := strings.CutPrefix(lines.Text(), want[len(got)]); ok {
-			got = append(got, at)
-		}
-	}
-	if len(got) < len(want) {
-		tb.Fatalf("%s: the server has not begun", serve)
-	}
-	return cmd, got
-}
-
 // BenchmarkSlots has players join a slotserver and leave it, one after another and from many addresses, and
 // reports what the server's processor time would carry on one core. Then as many connections as it holds stay,
 // 16 of which play; what they cost is the growth of the server's memory.
 func BenchmarkSlots(b *testing.B) {
 	const joins = 2000
 	for b.Loop() {
-		cmd, at := spawn(b, "-mode slot -handshake 5m -per-address 20 -listen 127.0.0.1:0", "listening on ")
+		p := process.Start(b, strings.Fields("-mode slot -handshake 5m -per-address 20 -listen 127.0.0.1:0"),
+			"listening on ")
+		cmd, at := p.Cmd, p.Got
 		n := 0
 		// ask connects from the next address, as one may make 50 connections a second, says this and waits for such an
 		// answer, until it has one: all may make 1,000 connections a second.
@@ -129,7 +104,7 @@ func BenchmarkSlots(b *testing.B) {
 		}
 		b.ReportMetric(float64(held), "held")
 		b.ReportMetric(float64(resident(b, cmd.Process.Pid)-memory)/float64(held), "B/held")
-		cmd.Process.Kill()
+		p.Kill()
 	}
 	b.ReportMetric(0, "ns/op")
 }
@@ -220,7 +195,8 @@ func session(b *testing.B, serve string) (took []time.Duration, cores float64) {
 	if serve == "plain" {
 		want = want[:1]
 	}
-	cmd, places := spawn(b, serve, want...)
+	server := process.Start(b, strings.Fields(serve), want...)
+	places := server.Got
 	game, door := places[0], ""
 	if len(places) > 1 {
 		door = places[1]
@@ -288,12 +264,15 @@ func session(b *testing.B, serve string) (took []time.Duration, cores float64) {
 	}
 	spent := time.Since(begin)
 	time.Sleep(50 * time.Millisecond) // the last ones arrive
-	cmd.Process.Signal(os.Interrupt)
-	cmd.Wait()
+	if serve == "plain" {
+		server.Kill()
+	} else {
+		server.Terminate()
+	}
 	for _, c := range conns {
 		c.Close()
 	}
 	readers.Wait()
-	used := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
+	used := server.Cmd.ProcessState.UserTime() + server.Cmd.ProcessState.SystemTime()
 	return took, used.Seconds() / spent.Seconds()
 }

@@ -27,7 +27,6 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
 	"slices"
 	"strings"
 	"sync"
@@ -39,11 +38,12 @@ import (
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/parsec-server/master"
 	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/internal/interrupt"
 	"github.com/parley-go/parley/machines/slotserver"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/parley-go/parley/examples/internal/process"
 	"github.com/parley-go/parley/examples/remote"
 	"github.com/parley-go/parley/examples/remote/pilot"
 	"github.com/parley-go/parley/runtime/transport/tcp"
@@ -279,8 +280,8 @@ func TestKilled(t *testing.T) {
 	}
 	begin := func(want []string, args ...string) (kill func(), got []string) {
 		t.Helper()
-		cmd, got := spawn(t, strings.Join(args, " "), want...)
-		return func() { cmd.Process.Kill(); cmd.Wait() }, got
+		p := process.Start(t, args, want...)
+		return p.Kill, p.Got
 	}
 	listening := []string{"listening on "}
 	page := func(name, what string) {
@@ -340,6 +341,36 @@ func TestKilled(t *testing.T) {
 	_, where = serve(file("two"))
 	dial(t, where[1]).says(join("evil"), "you're banned from this server")
 	page(again, "Sturdy")
+}
+
+// TestTerminated: each server ends by itself when it is asked to, with players and a masterserver there, and leaves
+// whole files.
+func TestTerminated(t *testing.T) {
+	dir := t.TempDir()
+	list, recording := filepath.Join(dir, "page"), filepath.Join(dir, "session")
+	local := []string{"-listen", "127.0.0.1:0", "-http", "127.0.0.1:0"}
+	where := []string{"listening on ", "the list is at "}
+	m := process.Start(t, append(local, "-mode", "master", "-page", list), where...)
+	slot := process.Start(t, append(local, "-name", "Slots", "-master", m.Got[0]), where...)
+	game := process.Start(t, append(local, "-mode", "game", "-udp", "127.0.0.1:0", "-record", recording), "the game is at ",
+		where[0], where[1])
+	dial(t, slot.Got[0]).says(join("sid"), "join from sid accepted, slot: 0, server name: Slots")
+	p, err := pilot.Dial(t.Context(), pilot.Options{Game: game.Got[0], Lines: game.Got[1], Name: "anna"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	game.Terminate()
+	<-p.Done()
+	p.Close(t.Context())
+	var out, errs bytes.Buffer
+	if code := show(t.Context(), recording, &out, &errs); code != 0 || !strings.Contains(out.String(), "name: anna in 0") {
+		t.Errorf("the recording: exit code %d, %s%s", code, &out, &errs)
+	}
+	slot.Terminate()
+	m.Terminate()
+	if b, err := os.ReadFile(list); err != nil || !bytes.HasSuffix(b, []byte("</html>\n")) {
+		t.Errorf("the page is %q (%v)", b, err)
+	}
 }
 
 // TestRegister: the server is in the masterserver's list with its players, also after that has begun again.

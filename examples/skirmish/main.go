@@ -24,10 +24,8 @@ import (
 	"io"
 	"math"
 	"os"
-	"os/signal"
 	"os/user"
 	"slices"
-	"syscall"
 	"time"
 
 	"golang.org/x/term"
@@ -41,6 +39,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/screen"
 	"github.com/parley-go/parley/examples/skirmish/session"
 	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 func main() { os.Exit(run(os.Args[1:], os.Stdout, os.Stderr)) }
@@ -77,7 +76,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := cmp.Or(usage.NotNegative(f, "from", "for"), s.check(f)); err != nil {
 		return usage.Wrong(f, stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	switch err := s.run(ctx, stdout, stderr); {
 	case errors.Is(err, errWrong):

@@ -21,12 +21,11 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/startup/peer"
+	"github.com/parley-go/parley/internal/interrupt"
 	"github.com/parley-go/parley/machines/startup"
 	"github.com/parley-go/parley/runtime/trace"
 	"github.com/parley-go/parley/runtime/transport/ipx"
@@ -55,7 +54,7 @@ func run(args []string, stdout, stderr io.Writer) int {
 	if err := s.check(f); err != nil {
 		return usage.Wrong(f, stderr, err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	if s.limit > 0 {
 		var cancel context.CancelFunc

@@ -4,7 +4,12 @@ import (
 	"os"
 	"testing"
 
+	"github.com/parley-go/parley/examples/internal/process"
 	"github.com/parley-go/parley/examples/internal/waits"
 )
 
-func TestMain(m *testing.M) { os.Exit(waits.Main(m)) }
+// TestMain is also the program.
+func TestMain(m *testing.M) {
+	process.Main(main)
+	os.Exit(waits.Main(m))
+}

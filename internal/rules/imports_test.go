@@ -73,6 +73,8 @@ var directs = []direct{
 	{"github.com/dave/jennifer/jen", []string{"gen/golang/...", "internal/tools"},
 		"jennifer is known to the Go generator alone"},
 	{"github.com/spf13/cobra", []string{"cmd/...", "internal/tools"}, "flags belong to commands"},
+	{"os/signal", []string{"internal/interrupt", "cmd/internal/cli", "cmd/fsmgen", "cmd/fsmviz"},
+		"all programs learn in one way that they are to end"},
 	{"github.com/looplab/fsm", []string{"runtime/looplab", "proptest/...", "internal/..."},
 		"looplab/fsm is an adapter's business and something to compare with"},
 	{module + "runtime/looplab", []string{"runtime/looplab", "proptest/...", "examples/..."},

@@ -12,10 +12,9 @@ import (
 	"fmt"
 	"net"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/internal/interrupt"
 	"github.com/parley-go/parley/machines/setup"
 	"github.com/parley-go/parley/runtime/driver"
 	"github.com/parley-go/parley/runtime/fsm"
@@ -29,7 +28,7 @@ func main() {
 	if code, done := usage.Parse(f, os.Args[1:], os.Stdout, os.Stderr); done {
 		os.Exit(code)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	listener, err := tcp.Listen("tcp", *address, tcp.Config{
 		OnTurnedAway: func(from net.Addr, why error) { fmt.Println("turned away", from, "-", why) }})

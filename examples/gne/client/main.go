@@ -18,17 +18,16 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 
 	"github.com/parley-go/parley/examples/gne/internal/player"
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/internal/interrupt"
 	"github.com/parley-go/parley/machines/gne"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -20,9 +20,7 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
-	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
@@ -30,10 +28,11 @@ import (
 	"github.com/parley-go/parley/examples/remote/pilot"
 	"github.com/parley-go/parley/examples/remote/scene"
 	"github.com/parley-go/parley/gen/files"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -17,11 +17,9 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
@@ -29,6 +27,7 @@ import (
 	"github.com/parley-go/parley/examples/skirmish/carrier"
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/match"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 //go:embed index.html
@@ -39,7 +38,7 @@ func main() {
 	host := flag.String("host", "", "`address` of a host; without one this is a host, at -game")
 	own := flag.String("game", "127.0.0.1:7532", "`address` of the own host, for players at a terminal")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	if err := run(ctx, *listen, *host, *own, func(at string) { fmt.Printf("play at http://%s\n", at) }); err != nil {
 		fmt.Fprintf(os.Stderr, "web: %v\n", err)

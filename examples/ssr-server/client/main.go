@@ -17,19 +17,18 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"sync"
-	"syscall"
 
 	"github.com/parley-go/parley/examples/internal/typed"
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/ssr-server/internal/player"
 	"github.com/parley-go/parley/examples/ssr-server/internal/registry"
+	"github.com/parley-go/parley/internal/interrupt"
 	"github.com/parley-go/parley/runtime/transport/tcp"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
 }

@@ -21,19 +21,18 @@ import (
 	"net/http"
 	"net/url"
 	"os"
-	"os/signal"
 	"strings"
-	"syscall"
 	"time"
 
 	"golang.org/x/net/netutil"
 
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/ssr-server/internal/registry"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

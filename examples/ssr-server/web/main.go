@@ -21,23 +21,22 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"os/signal"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/coder/websocket"
 
 	"github.com/parley-go/parley/examples/internal/pipe"
 	"github.com/parley-go/parley/examples/internal/usage"
+	"github.com/parley-go/parley/internal/interrupt"
 )
 
 //go:embed site
 var site embed.FS
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := interrupt.Context(context.Background())
 	defer stop()
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

@@ -1,0 +1,12 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/parley-go/parley/examples/internal/process"
+)
+
+// TestTerminated: a server that is asked to end does so by itself.
+func TestTerminated(t *testing.T) {
+	process.Start(t, []string{"-serve", "127.0.0.1:0"}, "serving an IPX network on ").Terminate()
+}
