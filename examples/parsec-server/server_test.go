@@ -363,7 +363,8 @@ func TestTerminated(t *testing.T) {
 	<-p.Done()
 	p.Close(t.Context())
 	var out, errs bytes.Buffer
-	if code := show(t.Context(), recording, &out, &errs); code != 0 || !strings.Contains(out.String(), "name: anna in 0") {
+	code := show(t.Context(), recording, &out, &errs)
+	if code != 0 || !strings.Contains(out.String(), "name: anna in 0") {
 		t.Errorf("the recording: exit code %d, %s%s", code, &out, &errs)
 	}
 	slot.Terminate()
