@@ -346,14 +346,15 @@ func TestKilled(t *testing.T) {
 // TestTerminated: each server ends by itself when it is asked to, with players and a masterserver there, and leaves
 // whole files.
 func TestTerminated(t *testing.T) {
+	t.Parallel()
 	dir := t.TempDir()
 	list, recording := filepath.Join(dir, "page"), filepath.Join(dir, "session")
 	local := []string{"-listen", "127.0.0.1:0", "-http", "127.0.0.1:0"}
 	where := []string{"listening on ", "the list is at "}
 	m := process.Start(t, append(local, "-mode", "master", "-page", list), where...)
 	slot := process.Start(t, append(local, "-name", "Slots", "-master", m.Got[0]), where...)
-	game := process.Start(t, append(local, "-mode", "game", "-udp", "127.0.0.1:0", "-record", recording), "the game is at ",
-		where[0], where[1])
+	game := process.Start(t, append(local, "-mode", "game", "-udp", "127.0.0.1:0", "-record", recording),
+		"the game is at ", where[0], where[1])
 	dial(t, slot.Got[0]).says(join("sid"), "join from sid accepted, slot: 0, server name: Slots")
 	p, err := pilot.Dial(t.Context(), pilot.Options{Game: game.Got[0], Lines: game.Got[1], Name: "anna"})
 	if err != nil {
@@ -376,6 +377,7 @@ func TestTerminated(t *testing.T) {
 
 // TestRegister: the server is in the masterserver's list with its players, also after that has begun again.
 func TestRegister(t *testing.T) {
+	t.Parallel()
 	s, address := start(t, "")
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -410,8 +412,68 @@ func TestRegister(t *testing.T) {
 	m.says("players acknowledged.")
 	a.says("remove me", "removing you")
 	m.hears("players: 0 max: 16")
-	cancel()
+	m.says("players acknowledged.")
 	m.conn.Close()
+	for _, no := range []string{"masterserver full", "masterserver version incompatible",
+		"illegal request not processed"} {
+		m = accept() // who is refused asks again
+		m.says(no)
+		m.conn.Close()
+	}
+	m = accept()
+	m.says("join accepted")
+	b := dial(t, address)
+	b.says(join("b"), accepted("b", 0)...)
+	m.hears("players: 1 max: 16")
+	m.says("players acknowledged.")
+	b.says("remove me", "removing you")
+	m.hears("players: 0 max: 16")
+	m.says("players acknowledged.")
+	cancel()
+	m.hears("remove me")
+	m.says("removing you")
+	<-ended
+}
+
+// A masterserver that is not there yet is asked again and again, less and less often, and each time this is said.
+func TestRegisterRetries(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := l.Addr().String()
+	l.Close() // nobody is there
+	r, w := io.Pipe()
+	s := server{name: "Early", changed: make(chan struct{}, 1), log: slog.New(slog.NewTextHandler(w, nil)),
+		master: registration{address: address, again: time.Millisecond}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		s.register(ctx)
+		w.Close()
+	}()
+	lines := bufio.NewScanner(r)
+	for _, wait := range []string{"1ms", "2ms", "4ms", "8ms", "16ms"} {
+		if !lines.Scan() || !strings.Contains(lines.Text(), "not listed") || !strings.Contains(lines.Text(), address) ||
+			!strings.HasSuffix(lines.Text(), `"again in"=`+wait) {
+			t.Fatalf("%q does not say that it asks again in %s", lines.Text(), wait)
+		}
+	}
+	if l, err = net.Listen("tcp", address); err != nil {
+		t.Skip(err) // somebody else has the port now
+	}
+	defer l.Close()
+	go io.Copy(io.Discard, r)
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := &visitor{t, conn, bufio.NewReader(conn)}
+	m.hears("version: 1.0 join me: Early os: go maxplayers: 16 url: ")
+	cancel()
+	conn.Close()
 	<-ended
 }
 
@@ -548,6 +610,7 @@ func program(t *testing.T, args string, words ...string) (found []string) {
 
 // TestModes: a slotserver and a gameserver are in the list of a masterserver, with who plays.
 func TestModes(t *testing.T) {
+	t.Parallel()
 	m := program(t, "-mode master -listen 127.0.0.1:0 -http 127.0.0.1:0", "listening on ", "the list is at ")
 	at := func(args string, words ...string) string {
 		found := program(t, args+" -listen 127.0.0.1:0 -url http://example.org/ -master "+m[0], words...)
@@ -566,8 +629,9 @@ func TestModes(t *testing.T) {
 			t.Fatal(list)
 		}
 		answer, err := http.Get(m[1] + "list.json")
-		if err != nil {
-			t.Fatal(err)
+		if err != nil { // more in a second than one address may ask for
+			list = err.Error()
+			continue
 		}
 		b, err := io.ReadAll(answer.Body)
 		answer.Body.Close()
