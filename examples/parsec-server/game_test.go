@@ -237,6 +237,89 @@ func TestPilotStays(t *testing.T) {
 	}
 }
 
+// TestRenameLate: an answer that comes when nobody waits for it any more is told, and the next request has its own.
+func TestRenameLate(t *testing.T) {
+	t.Parallel()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	told := make(chan string, 64)
+	dialed := make(chan *pilot.Pilot)
+	go func() {
+		p, err := pilot.Dial(t.Context(), pilot.Options{Lines: l.Addr().String(), Name: "a", Heard: func(r remote.Record) {
+			told <- fmt.Sprintf("%d: %s", r.Slot, r.Data)
+		}})
+		if err != nil {
+			t.Error(err)
+		}
+		dialed <- p
+	}()
+	conn, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := &visitor{t, conn, bufio.NewReader(conn)}
+	defer conn.Close()
+	server.hears("version: 1.0 join me: a os: ")
+	server.says(strings.Join(accepted("a", 0), "\n"))
+	p := <-dialed
+	if p == nil {
+		return
+	}
+	until := func(want string) {
+		t.Helper()
+		late := time.After(time.Minute)
+		for {
+			var got string
+			select {
+			case got = <-told:
+			case <-late:
+				t.Fatalf("it is never told: %s", want)
+			}
+			if got == want {
+				return
+			}
+			if strings.Contains(got, "taken") || strings.Contains(got, "name: late") {
+				t.Fatalf("%s before %s", got, want)
+			}
+		}
+	}
+	over, cancel := context.WithCancel(t.Context())
+	cancel()
+	for _, c := range []struct{ name, answer, told string }{
+		{"evil", "name already taken", "255: name already taken"},
+		{"late", "new name accepted", "0: add ip: 0.0.0.0 name: late in 0"},
+	} {
+		if err := p.Rename(over, c.name); !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %v, though nobody has answered", c.name, err)
+		}
+		server.hears("my new name: " + c.name)
+		if err := p.Rename(t.Context(), "again"); err == nil || !strings.Contains(err.Error(), "the last request") {
+			t.Errorf("%s: %v, though the last one is not answered", c.name, err)
+		}
+		server.says(c.answer)
+		until(c.told)
+	}
+	answered := make(chan error)
+	go func() { answered <- p.Rename(t.Context(), "third") }()
+	server.hears("my new name: third")
+	server.says("new name accepted")
+	if err := <-answered; err != nil {
+		t.Error(err)
+	}
+	if who := p.Players(); len(who) != 1 || who[0].Name != "third" {
+		t.Error(who)
+	}
+	conn.Close()
+	<-p.Done()
+	if err := p.Rename(t.Context(), "fourth"); err == nil {
+		t.Error("there is no server any more, and it has another name")
+	}
+	p.Close(t.Context())
+}
+
 // TestDatagrams: what is forged, damaged or too much disturbs nobody and takes no place.
 func TestDatagrams(t *testing.T) {
 	_, address, g := startWith(t, "", &gameFlags{})

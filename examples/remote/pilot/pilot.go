@@ -67,8 +67,9 @@ type Pilot struct {
 	others  [16]Player
 	out     remote.Outbox
 	due     remote.Reckoner
-	ship    []byte // nil: no ship flies
-	answer  chan error
+	ship    []byte       // nil: no ship flies
+	asked   bool         // Rename has, and there is no answer yet
+	answer  chan<- error // of who waits for it in Rename; may be nil
 	refused error
 }
 
@@ -91,7 +92,7 @@ func Dial(ctx context.Context, o Options) (*Pilot, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Pilot{o: o, epoch: time.Now(), name: o.Name, answer: make(chan error, 1)}
+	p := &Pilot{o: o, epoch: time.Now(), name: o.Name}
 	r := gameserver.NewClientRunner()
 	p.s, err = Join(ctx, o.Lines, cmp.Or(o.Game, net.JoinHostPort(host, GamePort)), r, p.handlers(r),
 		play.Options{Logger: o.Logger}, name, system)
@@ -249,11 +250,18 @@ func (p *Pilot) renamed(name string) {
 	p.reply(nil)
 }
 
-// reply answers Rename. An answer that nobody waits for is of no use.
+// reply answers Rename. A refusal that nobody waits for any more is told among what the server says; a new name is in
+// the list anyway.
 func (p *Pilot) reply(err error) {
-	select {
-	case p.answer <- err:
-	default:
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.asked = false
+	switch {
+	case p.answer != nil:
+		p.answer <- err // it has room
+		p.answer = nil
+	case err != nil:
+		p.tell(remote.LineRecord, ToAll, []byte(err.Error()))
 	}
 }
 
@@ -369,29 +377,47 @@ func (p *Pilot) hasKey() (ready bool, err error) {
 	return ready, p.why(err)
 }
 
-// Rename asks for another name, and waits for the answer.
+// Rename asks for another name, and waits for the answer until ctx ends. An answer that comes later counts all the
+// same: it is told to Heard.
 func (p *Pilot) Rename(ctx context.Context, name string) error {
 	n, err := named(name)
 	if err != nil {
 		return err
 	}
+	p.mu.Lock()
+	asked := p.asked
+	p.mu.Unlock()
+	if asked {
+		return errors.New("the server has not answered the last request for a name yet")
+	}
+	answer := make(chan error, 1)
 	err = p.give(func(r *gameserver.ClientRunner) fsm.Result {
-		select {
-		case <-p.answer: // of a request that was given up
-		default:
+		res := r.Rename(n)
+		if res.Code == fsm.Took {
+			p.mu.Lock()
+			p.asked, p.answer = true, answer
+			p.mu.Unlock()
 		}
-		return r.Rename(n)
+		return res
 	})
 	if err != nil {
 		return err
 	}
 	select {
-	case err := <-p.answer:
+	case err := <-answer:
 		return err
 	case <-p.s.Done():
 		return p.Err()
 	case <-ctx.Done():
-		return ctx.Err()
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case err := <-answer: // just now
+		return err
+	default:
+		p.answer = nil
+		return fmt.Errorf("the server has not answered yet: %w", context.Cause(ctx))
 	}
 }
 
