@@ -248,9 +248,8 @@ func TestRenameLate(t *testing.T) {
 	told := make(chan string, 64)
 	dialed := make(chan *pilot.Pilot)
 	go func() {
-		p, err := pilot.Dial(t.Context(), pilot.Options{Lines: l.Addr().String(), Name: "a", Heard: func(r remote.Record) {
-			told <- fmt.Sprintf("%d: %s", r.Slot, r.Data)
-		}})
+		heard := func(r remote.Record) { told <- fmt.Sprintf("%d: %s", r.Slot, r.Data) }
+		p, err := pilot.Dial(t.Context(), pilot.Options{Lines: l.Addr().String(), Name: "a", Heard: heard})
 		if err != nil {
 			t.Error(err)
 		}

@@ -5,8 +5,7 @@ import (
 	"os"
 	"time"
 
-	"golang.org/x/term"
-
+	"github.com/parley-go/parley/examples/internal/terminal/raw"
 	"github.com/parley-go/parley/examples/skirmish/game"
 	"github.com/parley-go/parley/examples/skirmish/keys"
 	"github.com/parley-go/parley/examples/skirmish/screen"
@@ -30,33 +29,16 @@ type talker interface {
 
 // terminal shows a session on a terminal and takes its keys, until the player quits, ctx ends or it is over.
 func terminal(ctx context.Context, in, out *os.File, s show) error {
-	old, err := term.MakeRaw(int(in.Fd()))
+	t, err := raw.Open(ctx, in, out)
 	if err != nil {
 		return err
 	}
-	defer term.Restore(int(in.Fd()), old)
-	w := screen.Writer{Out: out}
+	defer t.Close()
+	w := screen.NewWriter(out)
 	if err := w.Begin(); err != nil {
 		return err
 	}
 	defer w.End()
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	typed := make(chan []byte, 16)
-	go func() {
-		for {
-			b := make([]byte, 64)
-			n, err := in.Read(b)
-			if err != nil {
-				return
-			}
-			select {
-			case typed <- b[:n]:
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
 	var k keys.Keys
 	tick := time.NewTicker(time.Second / game.Rate)
 	defer tick.Stop()
@@ -66,15 +48,15 @@ func terminal(ctx context.Context, in, out *os.File, s show) error {
 			return nil
 		case <-s.Over():
 			return nil
-		case b := <-typed:
+		case b := <-t.Typed:
 			k.Press(b)
 			if k.Quit {
 				return nil
 			}
-			if t, ok := s.(talker); ok {
-				t.Draft(k.Line.Text(), k.Line.Open)
+			if to, ok := s.(talker); ok {
+				to.Draft(k.Line.Text(), k.Line.Open)
 				if k.Line.Said != "" {
-					t.Say(ctx, k.Line.Said)
+					to.Say(ctx, k.Line.Said)
 				}
 			}
 			k.Line.Said = ""
@@ -88,10 +70,10 @@ func terminal(ctx context.Context, in, out *os.File, s show) error {
 			}
 		case <-tick.C:
 			g := s.Frame(k.Input())
-			if c, r, err := term.GetSize(int(out.Fd())); err == nil && !w.Fits(c, r) {
+			if c, r, ok := t.Size(); ok && !w.Fits(c, r) {
 				continue
 			}
-			if err := w.Show(g); err != nil {
+			if err := w.Show(g.Lines()); err != nil {
 				return err
 			}
 		}

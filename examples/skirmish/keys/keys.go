@@ -5,7 +5,10 @@
 // no terminal. Start from [Keys].
 package keys
 
-import "github.com/parley-go/parley/examples/skirmish/game"
+import (
+	"github.com/parley-go/parley/examples/internal/terminal"
+	"github.com/parley-go/parley/examples/skirmish/game"
+)
 
 // Keys is the keyboard of one player.
 type Keys struct {
@@ -15,7 +18,7 @@ type Keys struct {
 	shows      int // frames for which the sign does
 	escape     []byte
 	// Line is what the player says; t begins it, Enter ends it.
-	Line Line
+	Line terminal.Line
 	// Quit is set by q and by Ctrl-C, Enter by the return key.
 	Quit, Enter bool
 	// Typed are the letters and digits since it was last emptied, at most 64.

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/parley-go/parley/examples/internal/terminal"
 	"github.com/parley-go/parley/examples/skirmish/game"
 )
 
@@ -69,7 +70,7 @@ func TestLine(t *testing.T) {
 		t.Errorf("%+v, %d", k.Line, k.Input())
 	}
 	k.Press([]byte("t" + strings.Repeat("x", 300) + "\r"))
-	if len(k.Line.Said) != Longest {
+	if len(k.Line.Said) != terminal.Longest {
 		t.Errorf("%d bytes", len(k.Line.Said))
 	}
 	k.Press([]byte("t\x03"))

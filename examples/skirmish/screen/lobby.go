@@ -2,8 +2,8 @@ package screen
 
 import (
 	"fmt"
-	"strings"
 
+	"github.com/parley-go/parley/examples/internal/terminal"
 	"github.com/parley-go/parley/examples/skirmish/game"
 )
 
@@ -28,18 +28,18 @@ func Lobby(r *Room) *Grid {
 	c.arena(next)
 	for y := range game.Height / 2 {
 		for x := range game.Width {
-			g[y+1][x] = Cell{'▀', mix(c[2*y][x], black, 110), mix(c[2*y+1][x], black, 110)}
+			g[y+1][x] = cell('▀', mix(c[2*y][x], black, 110), mix(c[2*y+1][x], black, 110))
 		}
 	}
 	for x := range Columns {
-		g[0][x], g[Rows-1][x] = Cell{' ', dim, black}, Cell{' ', dim, black}
+		g[0][x], g[Rows-1][x] = cell(' ', dim, black), cell(' ', dim, black)
 	}
 	g.Text(0, 0, " SKIRMISH  "+r.Title, white, black)
 	panel := Color{12, 13, 16}
 	const left, width = 14, 52
 	row := 2
 	put := func(s string, fg Color) {
-		g.Text(row, left, fmt.Sprintf("%-*s", width, "  "+clip(s, width-4)), fg, panel)
+		g.Text(row, left, fmt.Sprintf("%-*s", width, "  "+terminal.Clip(s, width-4)), fg, panel)
 		row++
 	}
 	put("", dim)
@@ -66,29 +66,14 @@ func Lobby(r *Room) *Grid {
 		put("Enter: play with these settings", Color{250, 210, 80})
 	}
 	for _, l := range r.Lines {
-		for _, part := range wrap(l, width-4) {
+		for _, part := range terminal.Wrap(l, width-4) {
 			put(part, dim)
 		}
 	}
 	put("", dim)
 	g.talk(r.Talk, Rows-2)
-	g.Text(Rows-1, 0, clip(r.Below, Columns), dim, black)
+	g.Text(Rows-1, 0, terminal.Clip(r.Below, Columns), dim, black)
 	return g
-}
-
-// wrap cuts a text into lines, at blanks where there are some.
-func wrap(s string, width int) (lines []string) {
-	line := ""
-	for _, w := range strings.Fields(s) {
-		if line != "" && len([]rune(line))+1+len([]rune(w)) > width {
-			lines, line = append(lines, line), ""
-		}
-		if line != "" {
-			line += " "
-		}
-		line += w
-	}
-	return append(lines, line)
 }
 
 // Notice draws a screen that says one thing, in the middle.
@@ -96,13 +81,13 @@ func Notice(text, below string) *Grid {
 	g := new(Grid)
 	for y := range g {
 		for x := range g[y] {
-			g[y][x] = Cell{' ', dim, black}
+			g[y][x] = cell(' ', dim, black)
 		}
 	}
-	lines := wrap(text, 60)
+	lines := terminal.Wrap(text, 60)
 	for i, l := range lines {
 		g.Text(Rows/2-len(lines)/2+i, (Columns-len([]rune(l)))/2, l, white, black)
 	}
-	g.Text(Rows-1, 0, clip(below, Columns), dim, black)
+	g.Text(Rows-1, 0, terminal.Clip(below, Columns), dim, black)
 	return g
 }

@@ -1,14 +1,15 @@
 // Package screen draws a match as a grid of characters, two pixels of the arena in each: what a terminal shows,
 // and what recordings and the browser show as well.
 //
-// It only reads the game. Start from [Draw]; [Writer] brings a grid to a terminal and [Film] to a moving picture.
+// It only reads the game. Start from [Draw]; [NewWriter] brings a grid to a terminal and [Film] to a moving picture.
 package screen
 
 import (
 	"fmt"
+	"io"
 	"slices"
-	"unicode"
 
+	"github.com/parley-go/parley/examples/internal/terminal"
 	"github.com/parley-go/parley/examples/skirmish/game"
 )
 
@@ -18,14 +19,13 @@ const (
 	Rows    = game.Height/2 + 2
 )
 
-// Color is red, green and blue.
-type Color [3]uint8
+// Color and Cell are those of a terminal.
+type (
+	Color = terminal.Color
+	Cell  = terminal.Cell
+)
 
-// Cell is one character.
-type Cell struct {
-	Rune   rune
-	Fg, Bg Color
-}
+func cell(r rune, fg, bg Color) Cell { return Cell{Rune: r, Fg: fg, Bg: bg} }
 
 // Grid is a whole screen.
 type Grid [Rows][Columns]Cell
@@ -72,7 +72,7 @@ type Line struct {
 // talk writes lines of talk, the last one into a row.
 func (g *Grid) talk(lines []Line, last int) {
 	for i, l := range lines {
-		text := clip(l.Text, Columns-4)
+		text := terminal.Clip(l.Text, Columns-4)
 		col := white
 		if l.Slot >= 0 {
 			col = Tanks[l.Slot]
@@ -98,7 +98,7 @@ func Draw(s *game.State, f *Info) *Grid {
 	c.things(s, f.Me)
 	for y := range game.Height / 2 {
 		for x := range game.Width {
-			g[y+1][x] = Cell{'▀', c[2*y][x], c[2*y+1][x]}
+			g[y+1][x] = cell('▀', c[2*y][x], c[2*y+1][x])
 		}
 	}
 	for i := range s.Tanks {
@@ -110,7 +110,7 @@ func Draw(s *game.State, f *Info) *Grid {
 	g.signs(s)
 	g.message(s, f)
 	g.talk(f.Talk, Rows-2)
-	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, clip(f.Below, Columns)), dim, black)
+	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, terminal.Clip(f.Below, Columns)), dim, black)
 	if f.Gear && f.Me >= 0 && s.Tanks[f.Me].Health > 0 {
 		gear := "  " + gear(&s.Tanks[f.Me])
 		g.Text(Rows-1, Columns-len(gear), gear, Tanks[f.Me], black)
@@ -120,29 +120,26 @@ func Draw(s *game.State, f *Info) *Grid {
 
 func row(y int32) int { return max(2, int(y/game.Unit/2)) }
 
-func clip(s string, n int) string {
-	r := []rune(s)
-	return string(r[:min(n, len(r))])
-}
-
-// Text writes into the grid, as far as it fits. Names and talk come from strangers: what moves a terminal's cursor, or
-// does not take one cell, is replaced.
+// Text writes into the grid, as far as it fits.
 func (g *Grid) Text(row, column int, s string, fg, bg Color) {
-	for _, r := range s {
-		if !unicode.IsPrint(r) || unicode.Is(unicode.M, r) || wide(r) {
-			r = '?'
-		}
-		if row >= 0 && row < Rows && column >= 0 && column < Columns {
-			g[row][column] = Cell{r, fg, bg}
-		}
-		column++
+	if row >= 0 && row < Rows {
+		terminal.Print(g[row][:], column, s, fg, bg)
 	}
 }
 
-// wide reports whether a terminal gives two cells to a character.
-func wide(r rune) bool {
-	return r >= 0x1f000 || r >= 0xff00 && r <= 0xffef || r >= 0x3000 && r <= 0x303f ||
-		unicode.In(r, unicode.Han, unicode.Hangul, unicode.Hiragana, unicode.Katakana)
+// Lines are those of the grid, for a terminal.
+func (g *Grid) Lines() [][]Cell {
+	lines := make([][]Cell, Rows)
+	for y := range g {
+		lines[y] = g[y][:]
+	}
+	return lines
+}
+
+// NewWriter shows the lines of grids on a terminal.
+func NewWriter(out io.Writer) *terminal.Writer {
+	return &terminal.Writer{Out: out, Columns: Columns, Rows: Rows, Name: "Skirmish",
+		Meanwhile: "The match goes on; q quits."}
 }
 
 func (c *canvas) put(x, y int32, col Color) {
@@ -295,7 +292,7 @@ func track(facing game.Dir, dx, dy int32) bool {
 // points is the first line: who has how much.
 func (g *Grid) points(s *game.State, f *Info) {
 	for x := range Columns {
-		g[0][x] = Cell{' ', dim, black}
+		g[0][x] = cell(' ', dim, black)
 	}
 	g.Text(0, 0, fmt.Sprintf("%d/%d", min(s.Round+1, s.Rounds), s.Rounds), dim, black)
 	n := max(1, s.Slots.Len())
@@ -306,7 +303,7 @@ func (g *Grid) points(s *game.State, f *Info) {
 			continue
 		}
 		t := &s.Tanks[i]
-		name := clip(f.Name(i), max(1, width-10))
+		name := terminal.Clip(f.Name(i), max(1, width-10))
 		hearts := ""
 		for h := range 4 {
 			if h < int(t.Health) {
@@ -315,7 +312,7 @@ func (g *Grid) points(s *game.State, f *Info) {
 		}
 		if width < 14 {
 			hearts = ""
-			name = clip(f.Name(i), max(1, width-4))
+			name = terminal.Clip(f.Name(i), max(1, width-4))
 		}
 		col := Tanks[i]
 		if t.Health == 0 {
@@ -325,7 +322,7 @@ func (g *Grid) points(s *game.State, f *Info) {
 		if i == f.Me {
 			mark = "▸"
 		}
-		g.Text(0, column, clip(fmt.Sprintf("%s%s %d %s", mark, name, t.Score, hearts), width), col, black)
+		g.Text(0, column, terminal.Clip(fmt.Sprintf("%s%s %d %s", mark, name, t.Score, hearts), width), col, black)
 		column += width
 	}
 }
@@ -430,7 +427,7 @@ func (g *Grid) news(s *game.State, f *Info) {
 	}
 	slices.SortStableFunc(ends, func(a, b int) int { return int(s.Tanks[b].Died) - int(s.Tanks[a].Died) })
 	for row, i := range ends {
-		text := clip(" "+end(s, f, i)+" ", Columns)
+		text := terminal.Clip(" "+end(s, f, i)+" ", Columns)
 		g.Text(2+row, Columns-len([]rune(text)), text, Tanks[i], Color{10, 10, 14})
 	}
 	if f.Me >= 0 && s.Slots.Has(f.Me) && s.Tanks[f.Me].Health == 0 {

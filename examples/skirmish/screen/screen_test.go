@@ -90,16 +90,16 @@ func TestNews(t *testing.T) {
 // What is written for a second grid is what has changed, and nothing for the same again.
 func TestWriter(t *testing.T) {
 	var out bytes.Buffer
-	w := Writer{Out: &out}
+	w := NewWriter(&out)
 	s := match(120)
-	w.Show(Draw(s, &Info{}))
+	w.Show(Draw(s, &Info{}).Lines())
 	whole := out.Len()
 	out.Reset()
-	w.Show(Draw(s, &Info{}))
+	w.Show(Draw(s, &Info{}).Lines())
 	same := out.Len()
 	out.Reset()
 	s.Step(&game.Frame{})
-	w.Show(Draw(s, &Info{}))
+	w.Show(Draw(s, &Info{}).Lines())
 	if same > 20 || out.Len() >= whole/4 || out.Len() <= same {
 		t.Errorf("%d bytes, %d for the same and %d for the next", whole, same, out.Len())
 	}
@@ -175,9 +175,9 @@ func TestTalk(t *testing.T) {
 // A terminal that is too small is told so once, and has the whole picture when it is large enough.
 func TestSmall(t *testing.T) {
 	var out bytes.Buffer
-	w := Writer{Out: &out}
+	w := NewWriter(&out)
 	g := Draw(match(120), &Info{})
-	w.Show(g)
+	w.Show(g.Lines())
 	whole := out.Len()
 	out.Reset()
 	once, again := w.Fits(Columns-1, 3), w.Fits(Columns-1, 3)
@@ -189,7 +189,7 @@ func TestSmall(t *testing.T) {
 		t.Error("there is room in nothing")
 	}
 	out.Reset()
-	if !w.Fits(Columns, Rows) || w.Show(g) != nil || out.Len() != whole {
+	if !w.Fits(Columns, Rows) || w.Show(g.Lines()) != nil || out.Len() != whole {
 		t.Errorf("%d bytes of %d are shown", out.Len(), whole)
 	}
 }

@@ -11,8 +11,8 @@ import (
 
 	"github.com/coder/websocket"
 
+	"github.com/parley-go/parley/examples/internal/terminal"
 	"github.com/parley-go/parley/examples/skirmish/game"
-	"github.com/parley-go/parley/examples/skirmish/keys"
 	"github.com/parley-go/parley/examples/skirmish/match"
 	"github.com/parley-go/parley/examples/skirmish/pipe"
 	"github.com/parley-go/parley/examples/skirmish/screen"
@@ -86,7 +86,7 @@ func input() (in game.Input) {
 }
 
 // line is what the player is about to say.
-var line keys.Line
+var line terminal.Line
 
 // talk takes a key while a line is typed.
 func talk(ctx context.Context, key string, o *session.Online) {

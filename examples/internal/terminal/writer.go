@@ -1,4 +1,4 @@
-package screen
+package terminal
 
 import (
 	"fmt"
@@ -6,14 +6,16 @@ import (
 	"strconv"
 )
 
-// Writer shows grids on a terminal with 24 bits of colour, and writes only what has changed. The zero value with
-// an Out is usable.
+// Writer shows lines of cells on a terminal with 24 bits of colour, and writes only what has changed.
 type Writer struct {
-	Out  io.Writer
-	last Grid
-	some bool
-	buf  []byte
-	size [2]int // of a terminal that is too small
+	Out           io.Writer
+	Columns, Rows int    // that a view has
+	Name          string // of the view, for who has too small a terminal
+	Meanwhile     string // what goes on then
+	last          [][]Cell
+	some          bool
+	buf           []byte
+	size          [2]int // of a terminal that is too small
 }
 
 // Begin clears the terminal and hides its cursor.
@@ -29,9 +31,9 @@ func (w *Writer) End() error {
 	return err
 }
 
-// Fits reports whether a terminal of this size has room for a grid. If not, it says so there.
+// Fits reports whether a terminal of this size has room for a view. If not, it says so there.
 func (w *Writer) Fits(columns, rows int) bool {
-	if columns >= Columns && rows >= Rows {
+	if columns >= w.Columns && rows >= w.Rows {
 		if w.size != [2]int{} { // what was shown before is gone
 			w.size, w.some = [2]int{}, false
 		}
@@ -40,20 +42,20 @@ func (w *Writer) Fits(columns, rows int) bool {
 	if size := [2]int{columns, rows}; w.size != size {
 		w.size = size
 		b := []byte("\x1b[0m\x1b[2J\x1b[H")
-		text := fmt.Sprintf("Skirmish needs %d columns and %d lines; here are %d and %d. Make the window larger, "+
-			"or the letters smaller. The match goes on; q quits.", Columns, Rows, columns, rows)
-		for i, l := range wrap(text, max(1, columns-1)) {
+		text := fmt.Sprintf("%s needs %d columns and %d lines; here are %d and %d. Make the window larger, "+
+			"or the letters smaller. %s", w.Name, w.Columns, w.Rows, columns, rows, w.Meanwhile)
+		for i, l := range Wrap(text, max(1, columns-1)) {
 			if i < rows {
-				b = append(append(b, fmt.Sprintf("\x1b[%d;1H", i+1)...), clip(l, columns)...)
+				b = append(append(b, fmt.Sprintf("\x1b[%d;1H", i+1)...), Clip(l, columns)...)
 			}
 		}
-		w.Out.Write(b) // the next grid has the error again
+		w.Out.Write(b) // the next lines have the error again
 	}
 	return false
 }
 
-// Show shows a grid.
-func (w *Writer) Show(g *Grid) error {
+// Show shows lines, which are as many and as long each time.
+func (w *Writer) Show(g [][]Cell) error {
 	b := append(w.buf[:0], "\x1b[?2026h"...) // the whole at once, where a terminal can
 	var fg, bg Color
 	colored := false
@@ -83,7 +85,13 @@ func (w *Writer) Show(g *Grid) error {
 		}
 	}
 	b = append(b, "\x1b[?2026l"...)
-	w.last, w.some, w.buf = *g, true, b
+	if len(w.last) != len(g) {
+		w.last = make([][]Cell, len(g))
+	}
+	for y := range g {
+		w.last[y] = append(w.last[y][:0], g[y]...)
+	}
+	w.some, w.buf = true, b
 	_, err := w.Out.Write(b)
 	return err
 }

@@ -1,4 +1,4 @@
-package keys
+package terminal
 
 import (
 	"strings"
