@@ -1,8 +1,9 @@
 // Command client is a player at a gameserver of Parsec: it flies a ship, sees others, shoots, drops and collects things
-// and talks, by lines that are typed. It keeps a session in a file, and shows it again.
+// and talks. At a terminal it has a radar and single keys, otherwise lines are typed and printed. It keeps a session in
+// a file, and shows it again.
 //
-// It types and prints. The connection is the business of package pilot, what is seen that of package scene, what can
-// be collected that of the generated machine. Start from [run].
+// It types and prints; view.go is the whole screen. The connection is the business of package pilot, what is seen that
+// of package scene, what can be collected that of the generated machine. Start from [run].
 //
 //	go run ./examples/parsec-server -mode game
 //	go run ./examples/parsec-server/client -connect 127.0.0.1:6581 -name sid
@@ -23,6 +24,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/parley-go/parley/examples/internal/terminal/raw"
 	"github.com/parley-go/parley/examples/internal/usage"
 	"github.com/parley-go/parley/examples/remote"
 	"github.com/parley-go/parley/examples/remote/pilot"
@@ -46,6 +48,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	rate := flags.Int("rate", 20, "`times` a second that the ship is sent, 1 to 100")
 	record := flags.String("record", "", "`file` to keep the session in, which must not be there yet")
 	play := flags.String("play", "", "`file` to show a session of, and end; of a gameserver's -record as well")
+	plain := flags.Bool("plain", false, "print lines and read commands, as into a pipe, instead of a view of the whole "+
+		"terminal")
 	speed := flags.Float64("speed", 1, "with -play: how many `times` as fast, 0 for at once")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code
@@ -78,7 +82,12 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		g.record = remote.NewRecorder(file)
 		defer file.Close()
 	}
-	return ended(g.fly(ctx, o, *rate, read(ctx, stdin)), stderr)
+	in, typed := stdin.(*os.File)
+	out, shown := stdout.(*os.File)
+	if *plain || !typed || !shown || !raw.Is(in, out) {
+		return ended(g.fly(ctx, o, *rate, read(ctx, stdin), nil), stderr)
+	}
+	return ended(whole(ctx, g, o, *rate, in, out), stderr)
 }
 
 func ended(err error, stderr io.Writer) int {
@@ -87,6 +96,21 @@ func ended(err error, stderr io.Writer) int {
 		return 1
 	}
 	return 0
+}
+
+// whole plays on a whole terminal, and gives it back.
+func whole(ctx context.Context, g *session, o pilot.Options, rate int, in, out *os.File) error {
+	t, err := raw.Open(ctx, in, out)
+	if err != nil {
+		return err
+	}
+	defer t.Close()
+	g.view = newView(out, t.Size)
+	if err := g.view.w.Begin(); err != nil {
+		return err
+	}
+	defer g.view.w.End()
+	return g.fly(ctx, o, rate, nil, t.Typed)
 }
 
 // read returns the lines that are typed. It is closed at their end.

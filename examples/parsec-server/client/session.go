@@ -36,9 +36,11 @@ type session struct {
 	begun  time.Time
 	flies  bool
 	x, y   float64
-	turned float64 // degrees; 0 is along the second axis
-	speed  float64 // units a second
-	until  string  // what has to be shown before more is read
+	turned float64    // degrees; 0 is along the second axis
+	speed  float64    // units a second
+	named  chan error // what came of the last /name; nil if none is under way
+	view   *view      // nil: lines are printed
+	until  string     // what has to be shown before more is read
 	shots  uint16
 
 	mu     sync.Mutex
@@ -72,7 +74,9 @@ const help = "/join [X Y]  /unjoin  /speed N  /turn DEGREES  /fire  /missile SLO
 	"/quit; anything else is said to all"
 
 // fly plays until the player quits, ctx ends, nothing more is typed or the server is gone.
-func (g *session) fly(ctx context.Context, o pilot.Options, rate int, lines <-chan string) error {
+func (g *session) fly(
+	ctx context.Context, o pilot.Options, rate int, lines <-chan string, keys <-chan []byte,
+) error {
 	o.Heard = g.hear
 	join, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
@@ -91,7 +95,9 @@ func (g *session) fly(ctx context.Context, o pilot.Options, rate int, lines <-ch
 		return err
 	}
 	g.look()
-	g.print(help)
+	if g.view == nil {
+		g.print(help)
+	}
 	tick := time.NewTicker(time.Second / time.Duration(rate))
 	defer tick.Stop()
 	for {
@@ -108,21 +114,53 @@ func (g *session) fly(ctx context.Context, o pilot.Options, rate int, lines <-ch
 			if !ok || line == "/quit" {
 				return g.p.Send() // what was said last is heard
 			}
-			if err := g.command(ctx, line); err != nil {
-				g.print("? " + err.Error())
+			g.answer(g.command(ctx, line))
+		case b := <-keys:
+			for _, line := range g.view.press(b, g.glance()) {
+				if g.view.quit = g.view.quit || line == "/quit"; !g.view.quit {
+					g.answer(g.command(ctx, line))
+				}
 			}
+			if g.view.quit {
+				return g.p.Send()
+			}
+		case err := <-g.named:
+			g.named = nil
+			g.answer(err)
 		case <-tick.C:
 			if err := g.step(1 / float64(rate)); err != nil {
 				return err
 			}
 			g.look()
+			if g.view != nil {
+				if err := g.view.show(g.glance()); err != nil {
+					return err
+				}
+			}
 		}
 	}
 }
 
+// answer says why a command could not be done, if so.
+func (g *session) answer(err error) {
+	if err != nil {
+		g.print("? " + err.Error())
+	}
+}
+
+// glance is what there is to see now.
+func (g *session) glance() *glance {
+	return &glance{scene: &g.scene, at: time.Since(g.begun), players: g.p.Players(), flies: g.flies, x: g.x, y: g.y,
+		turned: g.turned, speed: g.speed, shots: g.shots}
+}
+
 // print shows a line.
 func (g *session) print(line string) {
-	fmt.Fprintln(g.out, line)
+	if g.view != nil {
+		g.view.tell(line)
+	} else {
+		fmt.Fprintln(g.out, line)
+	}
 	if g.until != "" && strings.Contains(line, g.until) {
 		g.until = ""
 	}
@@ -265,9 +303,16 @@ func (g *session) command(ctx context.Context, line string) error {
 		}
 		return g.do(g.things.Drop(g.place(), 0))
 	case "/name":
-		wait, cancel := context.WithTimeout(ctx, 5*time.Second)
-		defer cancel()
-		return typed.Answer(g.p.Rename(wait, rest))
+		if g.named != nil {
+			return errors.New("the last /name has no answer yet")
+		}
+		named := make(chan error, 1)
+		g.named = named
+		go func() { // the ship flies on meanwhile
+			wait, cancel := context.WithTimeout(ctx, 5*time.Second)
+			defer cancel()
+			named <- typed.Answer(g.p.Rename(wait, rest))
+		}()
 	case "/who":
 		for _, p := range g.p.Players() {
 			at, ok := g.scene.Where(p.Slot, time.Since(g.begun))

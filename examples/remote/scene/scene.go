@@ -6,6 +6,8 @@ package scene
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -149,6 +151,23 @@ func (s *Scene) Where(slot uint8, at time.Duration) (Place, bool) {
 	sh := &s.ships[slot]
 	x, y, z := sh.state.Predict(max(at-sh.at, 0))
 	return Place{x, y, z}, true
+}
+
+// Heading returns the direction in which a player's ship was turned when it was seen last, in the plane of the map.
+func (s *Scene) Heading(slot uint8) (x, y float32, ok bool) {
+	if slot >= Slots || !s.ships[slot].flies {
+		return 0, 0, false
+	}
+	m := &s.ships[slot].state.Matrix
+	return m[2], m[6], true
+}
+
+// Extras returns where the extras lie, in the order of their numbers.
+func (s *Scene) Extras() (list []Place) {
+	for _, o := range slices.Sorted(maps.Keys(s.extras)) {
+		list = append(list, s.extras[o])
+	}
+	return list
 }
 
 // Extra returns where an extra lies, false if it is not there.
