@@ -48,8 +48,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	rate := flags.Int("rate", 20, "`times` a second that the ship is sent, 1 to 100")
 	record := flags.String("record", "", "`file` to keep the session in, which must not be there yet")
 	play := flags.String("play", "", "`file` to show a session of, and end; of a gameserver's -record as well")
-	plain := flags.Bool("plain", false, "print lines and read commands, as into a pipe, instead of a view of the whole "+
-		"terminal")
+	plain := flags.Bool("plain", false,
+		"print lines and read commands, as into a pipe, instead of a view of the whole terminal")
 	speed := flags.Float64("speed", 1, "with -play: how many `times` as fast, 0 for at once")
 	if code, done := usage.Parse(flags, args, stdout, stderr); done {
 		return code

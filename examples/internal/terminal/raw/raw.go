@@ -1,5 +1,5 @@
-// Package raw takes a terminal of the operating system, and gives it back: keys come one by one, and it can be asked how
-// large it is. What is shown there is the business of package terminal. Start from [Open].
+// Package raw takes a terminal of the operating system, and gives it back: keys come one by one, and it can be asked
+// how large it is. What is shown there is the business of package terminal. Start from [Open].
 package raw
 
 import (
@@ -23,8 +23,8 @@ func Is(in, out *os.File) bool {
 	return term.IsTerminal(int(in.Fd())) && term.IsTerminal(int(out.Fd()))
 }
 
-// Open takes a terminal. Nothing is read from it any more once ctx has ended or Close was called, but for one key that a
-// read waits for.
+// Open takes a terminal. Nothing is read from it any more once ctx has ended or Close was called, but for one key that
+// a read waits for.
 func Open(ctx context.Context, in, out *os.File) (*Terminal, error) {
 	old, err := term.MakeRaw(int(in.Fd()))
 	if err != nil {
