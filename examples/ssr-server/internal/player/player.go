@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync/atomic"
 
 	"github.com/parley-go/parley/examples/internal/typed"
 	"github.com/parley-go/parley/machines/ssr"
@@ -34,6 +35,7 @@ const Help = "/name NAME  /games  /new  /join GAME  /set PARAMETERS  /start  /ac
 type Player struct {
 	d    *driver.Driver[*ssr.PlayerRunner]
 	show func(Kind, string)
+	over atomic.Bool // the machine has ended; its driver ends a moment later
 }
 
 // New returns a player who is told by show what to read, one line at a time. The machine's goroutine calls it, and who
@@ -59,7 +61,10 @@ func New(show func(Kind, string)) *Player {
 			p.show(Time, fmt.Sprintf("it is %d.%03d, and at the server between %d.%03d and %d.%03d", r.Now/1000,
 				r.Now%1000, r.Earliest/1000, r.Earliest%1000, r.Latest/1000, r.Latest%1000))
 		},
-		Over: func() { p.show(News, "the connection is over") },
+		Over: func() {
+			p.over.Store(true)
+			p.show(News, "the connection is over")
+		},
 	}
 	p.d = driver.New(ssr.NewPlayerRunner(), driver.Options[*ssr.PlayerRunner]{
 		OnReport: h.OnReport, StopAtFinal: true, Steady: true,
@@ -182,6 +187,9 @@ func (p *Player) Type(ctx context.Context, line string) error {
 	}
 	if _, err = p.d.Do(ctx, do); err == nil && said {
 		p.show(Talk, "you: "+line) // the server tells the others alone
+	}
+	if err != nil && p.over.Load() {
+		err = driver.ErrStopped // who has read that it is over is not told to wait
 	}
 	return typed.Answer(err)
 }
