@@ -92,7 +92,6 @@ func port(t testing.TB) string {
 // script that shows it again. It is started anew.
 func TestDying(t *testing.T) {
 	t.Parallel()
-	p := load(t, "specs/confirm/spec.yaml")
 	has := func(text string) func([]string) bool {
 		return func(script []string) bool { return strings.Contains(strings.Join(script, "\n"), text) }
 	}
@@ -106,6 +105,7 @@ func TestDying(t *testing.T) {
 	} {
 		t.Run(x.wrong, func(t *testing.T) {
 			t.Parallel()
+			p := load(t, "specs/confirm/spec.yaml")
 			address := port(t)
 			o := options()
 			o.Findings, o.Passive, o.Sessions = 1, true, 300

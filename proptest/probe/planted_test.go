@@ -19,7 +19,6 @@ type planted struct {
 func TestPlanted(t *testing.T) {
 	t.Parallel()
 	const path = "specs/confirm/spec.yaml"
-	right := load(t, path)
 	list := []planted{
 		{"CONFIRM2 is not sent", "CONFIRM1: {send: CONFIRM2, goto: committed}", "CONFIRM1: {goto: committed}", Hung},
 		{"CONFIRM1 instead of CONFIRM2", "confirm: {send: CONFIRM2, goto: committed}",
@@ -40,6 +39,7 @@ func TestPlanted(t *testing.T) {
 	for _, x := range list {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
+			right := load(t, path)
 			v := &server{p: load(t, path, x.old, x.new), seed: 3}
 			o := options()
 			o.Findings, o.Patience, o.Sessions = 1, patienceWith(x.kind), 400

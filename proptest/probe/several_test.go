@@ -299,7 +299,6 @@ func found(t *testing.T, p *model.Protocol, like *hub, o Options, mistaken bool)
 // Mistakes that one peer alone does not meet are found, with a script in which both act.
 func TestSeveral(t *testing.T) {
 	t.Parallel()
-	p := loadText(t, token)
 	for _, x := range []struct {
 		name, old, new string
 		kind           Kind
@@ -315,7 +314,8 @@ func TestSeveral(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			target := p
+			p := loadText(t, token) // a model belongs to one test at a time
+			target := loadText(t, token)
 			if x.old != "" {
 				target = loadText(t, token, x.old, x.new)
 			}
@@ -410,7 +410,6 @@ func TestLobby(t *testing.T) {
 	const path = "specs/lobby/spec.yaml"
 	small := []string{"parties: 62", "parties: 4", "games: {value: 16", "games: {value: 2", "players: 0..62",
 		"players: 0..4"}
-	right := load(t, path, small...)
 	list := []struct{ name, old, new string }{
 		{"right", "", ""},
 		{"what is said in the chat is heard in games", `if p != c && session[p].chat]`, `if p != c && !session[p].away]`},
@@ -426,6 +425,7 @@ func TestLobby(t *testing.T) {
 			if i > 1 {
 				race.SkipShort(t, "the mistake before")
 			}
+			right := load(t, path, small...)
 			target := right
 			if x.old != "" {
 				target = load(t, path, append(slices.Clone(small), x.old, x.new)...)
@@ -496,6 +496,7 @@ func TestChannels(t *testing.T) {
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
+			p := loadText(t, places)
 			target := p
 			if x.old != "" {
 				target = loadText(t, places, x.old, x.new)
@@ -543,25 +544,25 @@ func TestChannels(t *testing.T) {
 func TestLimit(t *testing.T) {
 	t.Parallel()
 	four := strings.NewReplacer("parties: 3", "parties: 5", "c[1..2]", "c[1..4]").Replace(token)
-	p := loadText(t, four)
-	wrong := loadText(t, four, "when: who == none, set", "when: who == none || who != sender, set")
+	mistake := []string{"when: who == none, set", "when: who == none || who != sender, set"}
 	for _, x := range []struct {
 		name        string
-		target      *model.Protocol
+		edits       []string
 		most, given int
 		limit       int
 		kind        Kind
 	}{
-		{"no limit", p, 0, 0, 0, ""},
-		{"two", p, 2, 0, 2, ""},
-		{"one", p, 1, 0, 1, ""},
-		{"two, as we say", p, 2, 2, 0, ""},
-		{"two, and we say three", p, 2, 3, 2, ""},
-		{"two, and a mistake", wrong, 2, 0, 2, Left},
+		{"no limit", nil, 0, 0, 0, ""},
+		{"two", nil, 2, 0, 2, ""},
+		{"one", nil, 1, 0, 1, ""},
+		{"two, as we say", nil, 2, 2, 0, ""},
+		{"two, and we say three", nil, 2, 3, 2, ""},
+		{"two, and a mistake", mistake, 2, 0, 2, Left},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			t.Parallel()
-			h := &hub{p: x.target, most: x.most}
+			p := loadText(t, four)
+			h := &hub{p: loadText(t, four, x.edits...), most: x.most}
 			o := options()
 			o.Passive, o.Findings, o.Sessions, o.Hostile, o.Connections = true, 1, 30, 6, x.given
 			if x.most > 0 {
