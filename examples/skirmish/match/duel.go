@@ -161,18 +161,18 @@ func (p *Player) duel(ctx context.Context, m *sim, place uint16, key uint64) err
 	var d *duel
 	link, dialed := p.cfg.Dial(ctx, place)
 	p.d.Do(ctx, (*skirmish.PlayerRunner).Ready)
+	again := func(ctx context.Context) (transport.Link, error) { return p.cfg.Dial(ctx, place) }
 	switch {
 	case dialed == nil && other >= 0:
 		d = newDuel(m, other, p.length())
 		d.note = func(text string) { p.set(func(v *View) { v.Note = text }) }
-		again := func(ctx context.Context) (transport.Link, error) { return p.cfg.Dial(ctx, place) }
 		err = d.play(ctx, newLasting(ctx, link, key, again, d.mute.Store), func() bool {
 			p.mu.Lock()
 			defer p.mu.Unlock()
 			return !p.there.Has(other)
 		})
 	case dialed == nil:
-		link.Close()
+		newLasting(ctx, link, key, again, func(bool) {}).Close() // the host waits until we have come
 	}
 	if errors.Is(err, errGone) && ctx.Err() == nil {
 		m.left = true

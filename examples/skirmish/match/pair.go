@@ -44,6 +44,11 @@ func newPair(
 			slots = append(slots, slot)
 		}
 	}
+	if len(q.sides) == 1 { // the other one has left before it came
+		s := &side{slot: nobody, key: secret(), said: newSpeech(), ended: true}
+		s.said.end()
+		q.sides = append(q.sides, s)
+	}
 	q.tap = newTap(seed, slots, names)
 	return q
 }
