@@ -326,7 +326,11 @@ func (h *Host) look(ctx context.Context) {
 			if h.ripe.IsZero() {
 				h.ripe = now
 			}
-			if now.Sub(h.ripe) > h.cfg.Patience {
+			long := h.cfg.Patience
+			if h.play != nil && h.play.pair != nil && h.play.pair.parted() {
+				long *= 20 // the two play on apart, and one to a later end
+			}
+			if now.Sub(h.ripe) > long {
 				h.drop(func(p int) bool { return !h.ready(p) })
 			}
 		}

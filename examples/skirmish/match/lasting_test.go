@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -97,31 +98,31 @@ func TestDuelNotBack(t *testing.T) {
 			r := newRoom(t, match.HostConfig{Least: 2, Duel: true, Patience: 5 * time.Second,
 				Settings: match.Settings{Rounds: 2}})
 			p, ann := r.sit("Ann", 1)
-			lost := false
+			var lost atomic.Bool
 			_, bob := r.sit("Bob", 1, func(c *match.PlayerConfig) {
 				dial := c.Dial
 				c.Dial = func(ctx context.Context, place uint16) (transport.Link, error) {
-					if lost && place != 0 {
+					if lost.Load() && place != 0 {
 						return nil, errors.New("the network is gone")
 					}
 					return dial(ctx, place)
 				}
 				think := c.Source
 				c.Source = func(s *game.State, slot int) game.Input {
-					if lost && silent {
+					if lost.Load() && silent {
 						<-r.ctx.Done() // stopped, and its links are up
 					}
 					return think(s, slot)
 				}
 			})
-			var seen match.End
+			var seen atomic.Pointer[match.End]
 			look, stop := context.WithCancel(r.ctx)
 			w := match.Watcher{Dial: func(ctx context.Context) (transport.Link, error) { return r.dial("w")(ctx, 1) },
-				OnFrame: func(*game.State, *match.Roster) {}, OnEnd: func(e match.End) { seen = e }}
+				OnFrame: func(*game.State, *match.Roster) {}, OnEnd: func(e match.End) { seen.Store(&e) }}
 			looked := make(chan error, 1)
 			go func() { looked <- w.Run(look) }()
 			time.Sleep(8 * time.Second)
-			lost = true
+			lost.Store(true)
 			if !silent {
 				r.cut("Bob")
 			}
@@ -133,8 +134,8 @@ func TestDuelNotBack(t *testing.T) {
 			if v := p.View(false); v.Note != "Bob has left the duel, so you have won it. You play on against a bot." {
 				t.Errorf("Ann is told %q", v.Note)
 			}
-			if v := seen; v.Left < 0 || v.Names[v.Left] != "Bob" {
-				t.Errorf("who looks on is told %d of %q", v.Left, v.Names)
+			if v := seen.Load(); v == nil || v.Left < 0 || v.Names[v.Left] != "Bob" {
+				t.Errorf("who looks on is told %+v", v)
 			}
 			if err := <-ann; err != nil || r.played["Ann"] != 1 {
 				t.Errorf("%v, played %v", err, r.played)

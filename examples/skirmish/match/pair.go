@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -29,6 +30,7 @@ type side struct {
 	link  transport.Link // nil: there is none now
 	here  bool           // has come
 	ended bool           // will not come again
+	left  bool           // without a word
 	since time.Time      // it said something, or lost its link
 }
 
@@ -179,6 +181,13 @@ func (q *pair) leave(s *side) {
 	}
 }
 
+// parted reports whether somebody has left the duel.
+func (q *pair) parted() bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return slices.ContainsFunc(q.sides, func(s *side) bool { return s.left })
+}
+
 // look gives up a link that brings nothing while the other one waits, and a player who does not come again.
 func (q *pair) look(now time.Time) {
 	q.mu.Lock()
@@ -188,6 +197,7 @@ func (q *pair) look(now time.Time) {
 		switch {
 		case !s.here || s.ended:
 		case s.link == nil && now.Sub(s.since) > comeBack:
+			s.left = true
 			q.leave(s)
 		case s.link != nil && other.here && !other.ended && now.Sub(s.since) > q.long &&
 			s.said.len() <= other.said.len():
