@@ -161,10 +161,7 @@ func (o *options) recorder(log *slog.Logger) (*recording, error) {
 	if o.record == "" {
 		return r, nil
 	}
-	f, err := os.OpenFile(o.record, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o644)
-	if errors.Is(err, syscall.ENXIO) {
-		return nil, fmt.Errorf("-record %s: nobody reads from this pipe; start the reader first", o.record)
-	}
+	f, err := files.Stream(o.record, 0o644)
 	if err != nil {
 		return nil, fmt.Errorf("-record: %w", err)
 	}

@@ -188,10 +188,7 @@ func replace(name string, content []byte) error {
 	if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() {
 		return files.Write(name, content)
 	}
-	f, err := os.OpenFile(name, os.O_WRONLY|syscall.O_NONBLOCK, 0)
-	if errors.Is(err, syscall.ENXIO) {
-		return fmt.Errorf("%s: nobody reads from it", name)
-	}
+	f, err := files.Stream(name, 0)
 	if err != nil {
 		return err
 	}

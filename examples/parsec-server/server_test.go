@@ -486,7 +486,7 @@ func TestPipes(t *testing.T) {
 	var errs bytes.Buffer
 	args := []string{"-mode", "master", "-listen", "127.0.0.1:0", "-page", pipe}
 	code := run(t.Context(), args, io.Discard, &errs)
-	if code != 2 || !strings.Contains(errs.String(), "nobody reads from it") {
+	if code != 2 || !strings.Contains(errs.String(), "nobody reads from this pipe") {
 		t.Errorf("exit code %d, %s", code, &errs)
 	}
 	end, err := os.OpenFile(pipe, os.O_RDWR, 0)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/lockstep/frames"
+	"github.com/parley-go/parley/gen/files"
 )
 
 // recording is the file that the first match is recorded in. The match never waits for it: what cannot be written now,
@@ -41,11 +41,8 @@ func openRecording(path string) (*recording, error) {
 		return nil, nil
 	}
 	_, missing := os.Stat(path)
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|syscall.O_NONBLOCK, 0o666)
-	switch {
-	case errors.Is(err, syscall.ENXIO):
-		return nil, fmt.Errorf("-record %s: nobody reads from this pipe; start the reader first", path)
-	case err != nil:
+	f, err := files.Stream(path, 0o666)
+	if err != nil {
 		return nil, fmt.Errorf("-record: %w", err)
 	}
 	return &recording{path: path, file: f, new: os.IsNotExist(missing), wake: make(chan struct{}, 1),

@@ -165,7 +165,7 @@ func (s *State) path(i, enemy int) Dir {
 	}
 	best, to := int32(never), Stop
 	for n := range Dir(4) {
-		d := Up + (n+Dir(i))%4
+		d := Up + (n+Dir(i)+Dir(s.Frame>>6))%4 // of ways that are as long each is the first one for a while
 		x, y := t.X/tile+delta[d][0], t.Y/tile+delta[d][1]
 		if x < 0 || y < 0 || x >= TilesX || y >= TilesY {
 			continue

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/parley-go/parley/examples/internal/terminal"
 	"github.com/parley-go/parley/examples/skirmish/game"
@@ -110,12 +111,26 @@ func Draw(s *game.State, f *Info) *Grid {
 	g.signs(s)
 	g.message(s, f)
 	g.talk(f.Talk, Rows-2)
-	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, terminal.Clip(f.Below, Columns)), dim, black)
+	own := ""
 	if f.Gear && f.Me >= 0 && s.Tanks[f.Me].Health > 0 {
-		gear := "  " + gear(&s.Tanks[f.Me])
-		g.Text(Rows-1, Columns-len(gear), gear, Tanks[f.Me], black)
+		own = "  " + gear(&s.Tanks[f.Me])
+	}
+	g.Text(Rows-1, 0, fmt.Sprintf("%-*s", Columns, fit(f.Below, Columns-len(own))), dim, black)
+	if own != "" {
+		g.Text(Rows-1, Columns-len(own), own, Tanks[f.Me], black)
 	}
 	return g
+}
+
+// fit makes room in a line of parts that have two blanks between them: the last one stays, and before it as many of the
+// first ones as there is room for. So no part is cut in its middle.
+func fit(line string, width int) string {
+	parts := strings.Split(line, "  ")
+	for len([]rune(line)) > width && len(parts) > 1 {
+		parts = append(parts[:len(parts)-2], parts[len(parts)-1])
+		line = strings.Join(parts, "  ")
+	}
+	return terminal.Clip(line, width)
 }
 
 func row(y int32) int { return max(2, int(y/game.Unit/2)) }

@@ -87,6 +87,23 @@ func TestNews(t *testing.T) {
 	}
 }
 
+// Where the own tank has much, the help has less, and nothing of it is cut.
+func TestHelp(t *testing.T) {
+	s := match(120)
+	help := "arrows drive  x stop  space fire  m mine  6-9 ! ? GG ha  t talk  q quit"
+	info := &Info{Me: 1, Gear: true, Below: help}
+	t1 := &s.Tanks[1]
+	t1.Health, t1.Mines, t1.Rapid, t1.Shield = 4, 3, 200, 100
+	if got := line(Draw(s, info), Rows-1); got !=
+		"arrows drive  x stop  space fire  q quit       mines 3  fast gun 7 s  shield 4 s" {
+		t.Errorf("%q", got)
+	}
+	t1.Health = 0
+	if got := strings.TrimRight(line(Draw(s, info), Rows-1), " "); got != help {
+		t.Errorf("%q", got)
+	}
+}
+
 // What is written for a second grid is what has changed, and nothing for the same again.
 func TestWriter(t *testing.T) {
 	var out bytes.Buffer
