@@ -28,7 +28,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/parley-go/parley/examples/internal/usage"
