@@ -105,6 +105,6 @@ func TestTftpd(t *testing.T) {
 		os.Chmod(dir, 0o755)
 	}
 	others(t, "specs/library/tftp/spec.yaml", "udp:"+address, Options{Target: "s",
-		Start:  fmt.Sprintf("%s -L -u root -R 60000000 -a %s -s %s", path, address, folder),
+		Start:  fmt.Sprintf("%s -L -u root -a %s -s %s", path, address, folder),
 		Values: map[string][]string{"name": {"hello.txt"}, "mode": {"octet"}, "options": {"[]"}}}, 6)
 }
