@@ -32,6 +32,7 @@ type game struct {
 	crowd  crowd
 	record *remote.Recorder // nil: nothing is recorded
 	file   *os.File         // of the recording; may be nil
+	broken error            // why the recording ended
 
 	d      *driver.Driver[*gameserver.ServerRunner]
 	epoch  time.Time
@@ -94,13 +95,13 @@ func (g *game) serve(ctx context.Context, listener *tcp.Listener) error {
 	return errors.Join(err, g.finish())
 }
 
-// finish ends the recording: what it has is on the disk then.
+// finish ends the recording: what it has is on the disk then. It returns an error if something is missing there.
 func (g *game) finish() error {
 	if g.file == nil {
 		return nil
 	}
-	if err := errors.Join(g.file.Sync(), g.file.Close()); err != nil {
-		return fmt.Errorf("-record: %w", err)
+	if err := errors.Join(g.broken, g.file.Sync(), g.file.Close()); err != nil {
+		return fmt.Errorf("-record: the end is missing: %w", err)
 	}
 	return nil
 }
@@ -170,7 +171,7 @@ func (g *game) keep(k remote.Kind, slot gameserver.Slot, data []byte) {
 	}
 	if err := g.record.Add(k, g.now(), uint8(slot), data); err != nil {
 		g.log.Error("the recording ends here", "error", err)
-		g.record = nil
+		g.record, g.broken = nil, err
 	}
 }
 
@@ -265,7 +266,10 @@ func (f *gameFlags) open(s *server) (*game, error) {
 			g.ports.Abort()
 			return nil, fmt.Errorf("-record: %w", err)
 		}
-		g.record = remote.NewRecorder(g.file)
+		if g.record, err = remote.NewRecorder(g.file); err != nil {
+			g.discard()
+			return nil, fmt.Errorf("-record: %w", err)
+		}
 	}
 	return g, nil
 }

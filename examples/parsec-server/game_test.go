@@ -513,6 +513,43 @@ func TestOwners(t *testing.T) {
 	}
 }
 
+// TestRecordingBroken: a server whose recording lacks its end says so. One that cannot begin is an error.
+func TestRecordingBroken(t *testing.T) {
+	if _, err := remote.NewRecorder(full{}); !errors.Is(err, errFull) {
+		t.Errorf("a recording began on a full disk: %v", err)
+	}
+	f := gameFlags{udp: "127.0.0.1:0", record: filepath.Join(t.TempDir(), "session")}
+	g, err := f.open(&server{log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.ports.Abort()
+	g.record, _ = remote.NewRecorder(io.MultiWriter(g.file, &after{len: 20}))
+	g.keep(remote.LineRecord, 3, []byte("all that is said is kept"))
+	if err := g.finish(); !errors.Is(err, errFull) || !strings.Contains(err.Error(), "the end is missing") {
+		t.Errorf("the recording lacks its end: %v", err)
+	}
+	if err := g.file.Close(); !errors.Is(err, os.ErrClosed) {
+		t.Errorf("after the server the recording is still open: %v", err)
+	}
+}
+
+var errFull = errors.New("no space left")
+
+// full is a disk on which there is no room; after is one that has some.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, errFull }
+
+type after struct{ len int }
+
+func (w *after) Write(b []byte) (int, error) {
+	if w.len -= len(b); w.len < 0 {
+		return 0, errFull
+	}
+	return len(b), nil
+}
+
 // TestRecordingEnds: the recording is closed when the server ends, and one that never began can be begun again.
 func TestRecordingEnds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "session")

@@ -56,10 +56,11 @@ type Recorder struct {
 }
 
 // NewRecorder begins a recording. Everything is written to w at once, each record in one call.
-func NewRecorder(w io.Writer) *Recorder {
-	r := &Recorder{w: w}
-	_, r.err = io.WriteString(w, title)
-	return r
+func NewRecorder(w io.Writer) (*Recorder, error) {
+	if _, err := io.WriteString(w, title); err != nil {
+		return nil, err
+	}
+	return &Recorder{w: w}, nil
 }
 
 // Add writes a record, later than the one before or at the same time.

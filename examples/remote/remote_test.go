@@ -198,7 +198,7 @@ func TestReckoner(t *testing.T) {
 // is told.
 func TestRecording(t *testing.T) {
 	var file bytes.Buffer
-	r := NewRecorder(&file)
+	r, _ := NewRecorder(&file)
 	var want []string
 	add := func(k Kind, at time.Duration, slot uint8, data []byte) {
 		if err := r.Add(k, at, slot, data); err != nil {
@@ -275,7 +275,7 @@ func FuzzEach(f *testing.F) {
 
 func FuzzPlayback(f *testing.F) {
 	var b bytes.Buffer
-	r := NewRecorder(&b)
+	r, _ := NewRecorder(&b)
 	r.Add(ShipRecord, 0, 1, make([]byte, ShipSize))
 	r.Add(EventsRecord, 1, 1, []byte{13, 4, 1, 2})
 	f.Add(b.Bytes())

@@ -79,8 +79,11 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 		if err != nil {
 			return usage.Wrong(flags, stderr, fmt.Errorf("-record: %w", err))
 		}
-		g.record = remote.NewRecorder(file)
 		defer file.Close()
+		if g.record, err = remote.NewRecorder(file); err != nil {
+			os.Remove(*record)
+			return usage.Wrong(flags, stderr, fmt.Errorf("-record: %w", err))
+		}
 	}
 	in, typed := stdin.(*os.File)
 	out, shown := stdout.(*os.File)
