@@ -67,6 +67,7 @@ type server struct {
 
 // client is one connection.
 type client struct {
+	address string
 	number  int // of the player; 0: is none
 	name    string
 	silent  int
@@ -125,7 +126,8 @@ func (s *server) run(ctx context.Context, listener *tcp.Listener, r *gne.ServerR
 	peers := doors.New(maxClients)
 	h := gne.ServerHandlers{
 		Arrived: func(a gne.ServerArrivedReport) {
-			s.clients[a.Client] = client{asks: budget{burst, time.Now()}, moves: budget{movesBurst, time.Now()}}
+			s.clients[a.Client] = client{address: peers.Address(int(a.Client)),
+				asks: budget{burst, time.Now()}, moves: budget{movesBurst, time.Now()}}
 		},
 		Failed: func(f gne.ServerFailedReport) {
 			s.log.Info("no connection", "address", peers.Address(int(f.Client)), "why", f.Why)
@@ -223,7 +225,7 @@ func (s *server) accepted(a gne.ServerAcceptedReport) {
 		if r.Machine.Game.Session[a.Client].State != gne.ServerGameSessionStateAccepted {
 			return fsm.Result{}, false // has gone meanwhile
 		}
-		key := gne.Key(s.ports.Admit(int(a.Client) - 1))
+		key := gne.Key(s.ports.Admit(int(a.Client)-1, s.clients[a.Client].address))
 		res := r.Copy(a.Client, key)
 		if res.Code == fsm.Took {
 			s.feed(a.Client, key, s.board.Copy())

@@ -123,7 +123,7 @@ func (g *game) answer(client fsm.Peer, address string) func(*gameserver.ServerRu
 		if banned || !ok {
 			return r.Ban(client)
 		}
-		return r.Admit(client, ip, gameserver.Key(g.ports.Admit(int(client)-1)))
+		return r.Admit(client, ip, gameserver.Key(g.ports.Admit(int(client)-1, address)))
 	}
 }
 

@@ -5,6 +5,7 @@ package ports
 import (
 	"math/rand/v2"
 	"net"
+	"net/netip"
 	"sync"
 	"time"
 
@@ -25,16 +26,17 @@ type Ports struct {
 	of   []int // by peers of the socket: the player, nobody
 	at   []int // by players: the peer of the socket, nobody
 	told []bool
+	from []netip.Addr // by players: the only address that its key counts from, if it is a valid one
 
 	early []byte // a frame that waits until its player has been announced
-	from  int
+	whom  int
 }
 
 const nobody = -1
 
 // Keys have 40 bits. They begin anywhere below firstKey, and at most maxGap lies between two: a stranger would have to
-// try 2^38 of them, and who has one 2^22 for the next. They grow, so that no old datagram bears one of today. They last
-// for 390,000 players.
+// try 2^38 of them, and who has one 2^22 for the next, from the address of who has that one. They grow, so that no old
+// datagram bears one of today. They last for 390,000 players.
 const (
 	firstKey = 1 << 38
 	maxGap   = 1 << 22
@@ -49,7 +51,8 @@ func Open(address string, players int, l udp.Limits, keyOf func(frame []byte) ui
 		return nil, err
 	}
 	p := &Ports{link: link, keyOf: keyOf, last: rand.Uint64N(firstKey), keys: map[uint64]int{},
-		of: nobodies(l.MaxPeers), at: nobodies(players), told: make([]bool, players)}
+		of: nobodies(l.MaxPeers), at: nobodies(players), told: make([]bool, players),
+		from: make([]netip.Addr, players)}
 	link.Guard(func(frame []byte) bool { return p.whose(frame) != nobody })
 	return p, nil
 }
@@ -62,10 +65,15 @@ func nobodies(n int) []int {
 	return list
 }
 
-// Admit gives a player a key that nobody has had, and returns it.
-func (p *Ports) Admit(player int) (key uint64) {
+// Admit gives a player a key that nobody has had, and returns it. The key counts only from the IPv4 address that the
+// player's connection comes from, of whatever port; from anywhere if that is no IPv4 address.
+func (p *Ports) Admit(player int, address string) (key uint64) {
+	from, _ := netip.ParseAddr(address) // what cannot be read is no valid address
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if p.from[player] = from.Unmap(); !p.from[player].Is4() {
+		p.from[player] = netip.Addr{}
+	}
 	p.last += 1 + rand.Uint64N(maxGap)
 	p.keys[p.last] = player
 	return p.last
@@ -157,7 +165,7 @@ func (p *Ports) waiting(buf []byte) (transport.Arrival, bool) {
 	}
 	n := copy(buf, p.early)
 	p.early = nil
-	return transport.Arrival{Peer: p.from, N: n}, true
+	return transport.Arrival{Peer: p.whom, N: n}, true
 }
 
 // tie turns what the socket has brought into what its player has sent; false if that is nothing.
@@ -181,13 +189,18 @@ func (p *Ports) tie(buf []byte, got transport.Arrival) (transport.Arrival, bool)
 		p.of[socket] = nobody
 		return got, false
 	}
+	if from := p.from[player]; p.of[socket] != player && from.IsValid() {
+		if at, ok := p.link.PeerAddr(socket); !ok || at.Addr().Unmap() != from {
+			return got, false // a guess
+		}
+	}
 	p.of[socket], p.at[player] = player, socket
 	got.Peer = player
 	if p.told[player] {
 		return got, true
 	}
 	p.told[player] = true
-	p.early, p.from = append([]byte(nil), buf[:got.N]...), player
+	p.early, p.whom = append([]byte(nil), buf[:got.N]...), player
 	return transport.Arrival{Kind: transport.PeerUp, Peer: player}, true
 }
 
