@@ -45,7 +45,8 @@ func (t *table) attribute() {
 		}
 		hosts := s
 		hosts.src, hosts.dst = netip.AddrPortFrom(c.Client.Addr(), 0), netip.AddrPortFrom(c.Server.Addr(), 0)
-		for _, pair := range []pairKey{keyOf(s), keyOf(hosts)} {
+		pairs := slices.Compact([]pairKey{keyOf(s), keyOf(hosts)}) // the same for a connection between two ports 0
+		for _, pair := range pairs {
 			for _, reason := range []unusable{fragment, badHeader} {
 				if x := t.lost[lostKey{pair, string(reason)}]; x != nil {
 					c.leave(*x)
