@@ -189,10 +189,12 @@ func checkStatus(t *testing.T, at string) {
 		}
 		values[m[3]] = m[4]
 	}
-	for name, want := range map[string]string{"session": "1", "laters_total": "0", "turned_total": "0"} {
-		if got := values["parley_cluster_"+name]; got != want {
-			t.Errorf("%s is %q:\n%s", name, got, text)
-		}
+	// A busy machine may have lost the session for a moment; then the player was told to come later, and came.
+	if values["parley_cluster_laters_total"] == "0" && values["parley_cluster_session"] != "1" {
+		t.Errorf("there is no session, and nobody was told to come later:\n%s", text)
+	}
+	if values["parley_cluster_turned_total"] != "0" {
+		t.Errorf("somebody was turned away:\n%s", text)
 	}
 	// Somebody else may have the lobby that the player asked for.
 	joins, moves := values["parley_cluster_joins_total"], values["parley_cluster_moves_total"]
