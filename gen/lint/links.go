@@ -26,7 +26,7 @@ const (
 // for its program, to one that counts on hearing it. It takes a guard as one that may hold.
 func (l *linter) deaf(code *core.Machine) {
 	m := code.Model
-	up, lost := eventOf(m, model.EventUp), eventOf(m, model.EventLost)
+	up, lost := m.EventOf(model.EventUp), m.EventOf(model.EventLost)
 	if lost == nil || m.Initial == nil || !m.Mentions(model.EventLost) || l.isPart(m) && !l.plays(m) {
 		return // a part comes through states within a step, and its parent says what it hears
 	}
@@ -112,16 +112,6 @@ func after(kind model.EventKind, p phase) (next phase, may bool) {
 		return there, p == there // another peer may speak, but then nothing is known of who is asked
 	}
 	return p, true
-}
-
-// eventOf returns the event of a kind of which a machine has one; nil if it has none.
-func eventOf(m *model.Machine, kind model.EventKind) *model.Event {
-	for _, ev := range m.Events {
-		if ev.Kind == kind {
-			return ev
-		}
-	}
-	return nil
 }
 
 // counts reports whether something happens when a link is lost.

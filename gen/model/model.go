@@ -224,6 +224,16 @@ type Machine struct {
 // Linked reports whether some state of the machine mentions up or lost, so that links matter to it.
 func (m *Machine) Linked() bool { return m.Mentions(EventUp) || m.Mentions(EventLost) }
 
+// EventOf returns the first event of a kind that a machine has, the only one of start, up and lost; nil if it has none.
+func (m *Machine) EventOf(kind EventKind) *Event {
+	for _, ev := range m.Events {
+		if ev.Kind == kind {
+			return ev
+		}
+	}
+	return nil
+}
+
 // Mentions reports whether some state of the machine mentions events of a kind.
 func (m *Machine) Mentions(kind EventKind) bool {
 	for _, st := range m.States {

@@ -37,16 +37,6 @@ func defers(m *model.Machine, v interp.Value, ev *model.Event) bool {
 	return ev != nil && ev.Index < len(h) && h[ev.Index] != nil && h[ev.Index].Mode == model.Defer
 }
 
-// event returns the first event of a kind that a machine knows; nil if there is none.
-func event(m *model.Machine, kind model.EventKind) *model.Event {
-	for _, ev := range m.Events {
-		if ev.Kind == kind {
-			return ev
-		}
-	}
-	return nil
-}
-
 // ended reports whether a machine is in a final state that does nothing any more. Other final states still answer.
 func ended(m *model.Machine, v interp.Value) bool {
 	st := m.States[v[0]]

@@ -386,7 +386,7 @@ func (s *search) moves(n int) {
 		s.order(n, base)
 		return
 	}
-	losable := event(s.machine, model.EventLost) != nil
+	losable := s.machine.EventOf(model.EventLost) != nil
 	for peer := range s.rec.Names {
 		if peer != s.side && s.there(&at, peer) {
 			s.try(n, move{kind: world.MoveUp, peer: peer})
@@ -503,7 +503,7 @@ func (s *search) due(n *node) int { return world.Due(&s.rules, &n.end, n.value, 
 func (s *search) reception(frame int) interp.Event {
 	f := &s.rec.Frames[frame]
 	if f.Ends {
-		return interp.Event{Event: event(s.machine, model.EventLost), Sender: f.From}
+		return interp.Event{Event: s.machine.EventOf(model.EventLost), Sender: f.From}
 	}
 	return interp.Event{Event: s.messageEvent(f.Message), Args: f.Slots, Sender: f.From}
 }
@@ -513,11 +513,11 @@ func (s *search) Step(v interp.Value, ev world.Event[int]) world.Outcome[interp.
 	last := &s.last
 	switch ev.Kind {
 	case world.Start:
-		last.event = interp.Event{Event: event(s.machine, model.EventStart)}
+		last.event = interp.Event{Event: s.machine.EventOf(model.EventStart)}
 	case world.Up:
-		last.event = interp.Event{Event: event(s.machine, model.EventUp), Sender: ev.Peer}
+		last.event = interp.Event{Event: s.machine.EventOf(model.EventUp), Sender: ev.Peer}
 	case world.Lost:
-		last.event = interp.Event{Event: event(s.machine, model.EventLost), Sender: ev.Peer}
+		last.event = interp.Event{Event: s.machine.EventOf(model.EventLost), Sender: ev.Peer}
 	case world.Message:
 		last.event = s.reception(ev.Message)
 	case world.Timeout:
