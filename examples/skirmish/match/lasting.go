@@ -37,16 +37,22 @@ type speech struct {
 
 func newSpeech() *speech { return &speech{more: make(chan struct{})} }
 
-// add adds bytes. It reports whether that is not more than anybody says.
+// add adds bytes, for the only one that does. It reports whether that is not more than anybody says.
 func (s *speech) add(b []byte) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.bytes)+len(b) > mostSaid {
+	if s.len()+len(b) > mostSaid {
 		return false
 	}
+	s.Write(b)
+	return true
+}
+
+// Write implements io.Writer. It never fails, and knows no bound.
+func (s *speech) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	s.bytes = append(s.bytes, b...)
 	s.wake()
-	return true
+	return len(b), nil
 }
 
 func (s *speech) end() {
@@ -61,6 +67,12 @@ func (s *speech) end() {
 func (s *speech) wake() {
 	close(s.more)
 	s.more = make(chan struct{})
+}
+
+func (s *speech) over() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.ended
 }
 
 func (s *speech) len() int {

@@ -2,7 +2,6 @@ package match
 
 import (
 	"context"
-	"errors"
 	"sync"
 
 	"github.com/parley-go/parley/examples/internal/doors"
@@ -40,32 +39,19 @@ type tap struct {
 	before  [game.Players]game.Input
 	frame   uint32
 	record  *frames.Recorder
-	history []byte
-	more    chan struct{} // closed when there is more
-	over    bool
+	history *speech // what record has written; it ends with the duel
 	looks   *doors.Numbers
 }
 
 func newTap(seed uint32, slots []int, names [game.Players]string) *tap {
-	t := &tap{slots: slots, names: names, more: make(chan struct{}), looks: doors.New(mostLook)}
+	t := &tap{slots: slots, names: names, history: newSpeech(), looks: doors.New(mostLook)}
 	t.looks.Each = mostOfOne
 	for side := range t.inputs {
 		t.inputs[side] = make([]game.Input, delay) // the first ones are empty
 	}
-	t.record, _ = frames.NewRecorder((*history)(t)) // it never fails
+	t.record, _ = frames.NewRecorder(t.history) // it never fails
 	t.record.Begin(seed, slots)
 	return t
-}
-
-// history takes the recording of a tap, whose mutex the caller has.
-type history tap
-
-// Write implements io.Writer.
-func (t *history) Write(b []byte) (int, error) {
-	t.history = append(t.history, b...)
-	close(t.more)
-	t.more = make(chan struct{})
-	return len(b), nil
 }
 
 // hear takes what one side has said.
@@ -73,7 +59,7 @@ func (t *tap) hear(side int, b []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.heard[side] = append(t.heard[side], b...)
-	for !t.over {
+	for !t.history.over() {
 		n, err := battleend.FrameSize(t.heard[side])
 		if err == nil && (n == 0 || n > len(t.heard[side])) {
 			return
@@ -82,8 +68,8 @@ func (t *tap) hear(side int, b []byte) {
 		if err == nil {
 			err = battleend.DecodeMessage(t.heard[side][:n], &m)
 		}
-		if err != nil || len(t.inputs[side]) > mostAhead || len(t.history) > mostHistory {
-			t.finish()
+		if err != nil || len(t.inputs[side]) > mostAhead || t.history.len() > mostHistory {
+			t.history.end()
 			return
 		}
 		t.heard[side] = t.heard[side][n:]
@@ -122,26 +108,19 @@ func (t *tap) say(s Said) {
 func (t *tap) leave(slot int) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.over {
+	if !t.history.over() {
 		last := frameOf(t.frame, frameTime, 0, t.before, t.before, &t.names, t.talk)
 		last.Left = []int{slot}
 		t.record.Turn(last, 0, false)
-		t.finish()
+		t.history.end()
 	}
 }
 
 // end ends the recording.
 func (t *tap) end() {
-	t.mu.Lock()
+	t.mu.Lock() // what is being written becomes whole
 	defer t.mu.Unlock()
-	t.finish()
-}
-
-func (t *tap) finish() {
-	if !t.over {
-		t.over = true
-		close(t.more)
-	}
+	t.history.end()
 }
 
 // show gives the recording to somebody who looks on, as it grows.
@@ -150,7 +129,7 @@ func (t *tap) show(ctx context.Context, l transport.Link) {
 	defer stop()
 	t.mu.Lock()
 	n, ok := fsm.Peer(0), false
-	if !t.over {
+	if !t.history.over() {
 		n, ok = t.looks.Try(doors.From(l))
 	}
 	t.mu.Unlock()
@@ -159,28 +138,7 @@ func (t *tap) show(ctx context.Context, l transport.Link) {
 		return
 	}
 	place := t.looks.Door(n, l)
-	for sent := 0; ; {
-		t.mu.Lock()
-		b, more, over := t.history[sent:], t.more, t.over
-		t.mu.Unlock()
-		switch {
-		case len(b) > 0:
-			b = b[:min(len(b), 1<<12)]
-			if errors.Join(place.Send(0, b), place.Flush()) != nil {
-				place.Abort()
-				return
-			}
-			sent += len(b)
-		case over:
-			place.Close()
-			return
-		default:
-			select {
-			case <-more:
-			case <-ctx.Done():
-				place.Abort()
-				return
-			}
-		}
+	if t.history.say(ctx, place, 0) != nil {
+		place.Abort()
 	}
 }
